@@ -75,7 +75,7 @@ class Race:
             file.write(text)
 
     def emit(self, formulation, *more):
-        command = ["moirai-emit", "-q", "--no-strengthen"]
+        command = ["moirai-emit", "-q", "--no-strengthen", "--fusion", "none"]
         command += ["-c", self.path("cluster.xml")]
         command += ["--formulation", formulation, "--tensors", "per-edge"]
         command += self.options + list(more) + [self.path("graph.graphml")]

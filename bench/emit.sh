@@ -47,7 +47,8 @@ peak_mb()
 write()
 {
     rm -f "$work/model.$1" "$work/copy"
-    "$driver" run moirai-emit -q --formulation paper -o "$work/model.$1" \
+    "$driver" run moirai-emit -q --fusion none \
+        --formulation paper -o "$work/model.$1" \
         "$graph" >>"$work/$1"
     "$driver" run cp "$work/model.$1" "$work/copy" >>"$work/cp-$1"
 }
@@ -66,9 +67,9 @@ print_form()
 # Counting, and a model of a few rows: the fixed cost before any row.
 count()
 {
-    "$driver" run moirai-emit -q --formulation paper --stats \
+    "$driver" run moirai-emit -q --fusion none --formulation paper --stats \
         -o "$work/stats" "$graph" >>"$work/count"
-    "$driver" run moirai-emit -q --formulation getf --stats \
+    "$driver" run moirai-emit -q --fusion none --formulation getf --stats \
         -o "$work/stats" "$graph" >>"$work/prepare"
 }
 
@@ -89,7 +90,8 @@ rows()
 {
     network=$1
     shift
-    moirai-emit -q --no-strengthen --stats --tensors per-edge "$@" \
+    moirai-emit -q --fusion none --no-strengthen --stats \
+        --tensors per-edge "$@" \
         "$authors/$network.graphml" | sed -n 's/^rows  *\([0-9]*\)$/\1/p'
 }
 

@@ -32,8 +32,8 @@ measure()
     measured_method=$1
     measured_rounds=$2
     shift 2
-    env time -o "$work/time" -f '%U %M' moirai-place -q --congestion port \
-        --threads 1 --time 0 --method "$measured_method" \
+    env time -o "$work/time" -f '%U %M' moirai-place -q --fusion none \
+        --congestion port --threads 1 --time 0 --method "$measured_method" \
         --rounds "$measured_rounds" "$@" >"$work/out"
     cat "$work/time"
 }

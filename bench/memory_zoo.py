@@ -80,8 +80,8 @@ def zoo_graph(folder, model, *options):
     """The path of the graph and the memory that it needs."""
     path = os.path.join(folder, f"{model}{''.join(options)}.graphml")
     output_of("moirai-zoo", model, *options, "-o", path)
-    said = output_of("moirai-info", "--instance", "--json", "-c",
-                     "inter-server", path)
+    said = output_of("moirai-info", "--instance", "--json", "--fusion", "none",
+                     "-c", "inter-server", path)
     return path, int(re.search(r'"memory_bytes": (\d+)', said)[1])
 
 

@@ -16,10 +16,12 @@ PROGRESS = re.compile(r"moirai: best ([\d.]+) us, .*?([\d.]+) s(?:: |$)")
 
 class Placing:
     """rows are the objects of --json, steps the incumbents of moirai by time:
-    (makespan in us, seconds)."""
+    (makespan in us, seconds). The graph is placed as it is, unless the
+    arguments have --fusion."""
 
     def __init__(self, arguments):
-        command = ["moirai-place", "-v", "--json"] + arguments
+        command = ["moirai-place", "-v", "--json", "--fusion", "none"]
+        command += arguments
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile(
             "w+"
         ) as log:

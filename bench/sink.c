@@ -143,14 +143,13 @@ static double time_lp(void)
     return seconds;
 }
 
-static double time_mps(size_t buffer_bytes)
+static double time_mps(void)
 {
     mo_out *out = open_null();
     mo_sink *sink;
-    double seconds =
-        mo_mps_writer_new(out, NULL, buffer_bytes, &sink, NULL) == MO_OK
-            ? time_sink(sink)
-            : 0;
+    double seconds = mo_mps_writer_new(out, NULL, &sink, NULL) == MO_OK
+                         ? time_sink(sink)
+                         : 0;
 
     mo_out_commit(out, NULL);
     return seconds;
@@ -176,9 +175,7 @@ int main(void)
            1e-6 * (double) count.nonzeros, nothing);
     print_sink("counting, as LP", counting, count.lp_bytes);
     print_sink("LP", lp, count.lp_bytes);
-    print_sink("MPS, in memory", time_mps((size_t) 2 << 30) - 2 * nothing,
-               count.mps_bytes);
-    print_sink("MPS, 64 MB buffer", time_mps(0) - 2 * nothing, count.mps_bytes);
+    print_sink("MPS", time_mps() - 2 * nothing, count.mps_bytes);
     return 1e-9 * (double) count.lp_bytes / lp < MIN_LP_SPEED ||
            counting > MAX_COUNTING * lp;
 }

@@ -125,7 +125,8 @@ overhead()
 time_long()
 {
     write_options
-    moirai-emit -q --formulation paper --closure --slack 1.1 -o long.lp \
+    moirai-emit -q --fusion none --formulation paper \
+        --closure --slack 1.1 -o long.lp \
         example-1.graphml
     i=0
     while [ "$i" -lt "$times" ]; do
@@ -208,7 +209,8 @@ list_ways()
 
 time_limits()
 {
-    moirai-emit -q --formulation paper -o hard.lp --start hard.start \
+    moirai-emit -q --fusion none --formulation paper \
+        -o hard.lp --start hard.start \
         GoogLeNet.graphml
     list_ways >ways
     while read -r solver way starts; do

@@ -28,9 +28,9 @@ SERIES = ("contiguous", "moirai", "bound", "replicas")
 def place(graph, options, seconds):
     """Returns the rows of moirai-place by method; {}: no single device fits."""
     done = subprocess.run(
-        ["moirai-place", "-q", "--json", "--objective", "period", "--assist",
-         "none", "--time", str(seconds), "--method", "moirai", "--method",
-         "dp-contiguous", *options, graph],
+        ["moirai-place", "-q", "--json", "--objective", "period", "--fusion",
+         "none", "--assist", "none", "--time", str(seconds), "--method",
+         "moirai", "--method", "dp-contiguous", *options, graph],
         stdin=subprocess.DEVNULL, capture_output=True, check=False,
     )
     if done.returncode != 0:

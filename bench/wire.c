@@ -12,13 +12,15 @@
  *
  * The bandwidth of one sealed connection is bounded by AES-GCM on either side,
  * as each runs on one processor. Processor time a byte, 4 MiB values, Neoverse
- * N1 and OpenSSL 3.0:
+ * V1 and OpenSSL 3.0:
  *
  *                                  to send    to receive
- *     plain                        0.14 ns       0.14 ns
- *     sealed                       0.60 ns       0.62 ns
- *     of which AES-128-GCM         0.43 ns       0.41 ns
- *     sealed, by SSL_write/read    0.79 ns       0.77 ns
+ *     plain                        0.13 ns       0.08 ns
+ *     sealed                       0.50 ns       0.42 ns
+ *
+ * OpenSSL copies every byte once on either side (0.03 ns), before it seals and
+ * after it has opened a record; the batches of the output are another copy.
+ * Records sealed and opened without a copy took 0.39 and 0.36 ns.
  */
 #include <config.h>
 

@@ -26,10 +26,10 @@ print(devices)
 
 # %% The placement, with a proven bound.
 placement = moirai.place(
-    graph, devices, time=10, fusion="default",
+    graph, devices, time=10,
     progress=lambda now: now.gap is None or now.gap > 0.0001)
 print(placement)
-for op, device, start_us, end_us in placement.schedule()[:5]:
+for op, device, start_us, end_us in placement.schedule[:5]:
     print(f"{start_us:9.3f} {end_us:9.3f} us  {device:4} {op}")
 
 # %% It is checked by definition, and can be checked again by moirai-check.

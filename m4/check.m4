@@ -24,3 +24,19 @@ AC_DEFUN([MO_PYTHON], [
   mo_python=${MOIRAI_PYTHON:-no}
   MO_PART([Python], [$mo_python], [tests against networkx and igraph])
 ])
+
+# MO_TEST_LINKER
+# Hundreds of unit tests are linked: TEST_LDFLAGS chooses gold where it is, which
+# takes half of the time.
+AC_DEFUN([MO_TEST_LINKER], [
+  AC_MSG_CHECKING([whether $CC links with gold])
+  mo_saved_LDFLAGS=$LDFLAGS
+  TEST_LDFLAGS=-fuse-ld=gold
+  LDFLAGS="$LDFLAGS $TEST_LDFLAGS"
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+    [AC_MSG_RESULT([yes])],
+    [AC_MSG_RESULT([no])
+     TEST_LDFLAGS=])
+  LDFLAGS=$mo_saved_LDFLAGS
+  AC_SUBST([TEST_LDFLAGS])
+])

@@ -88,7 +88,16 @@ AC_DEFUN([MO_SANITIZERS], [
   AS_IF([test "$enable_sanitizers" != no],
     [MO_NEED_SANITIZER([-fsanitize=address,undefined],
        [--enable-sanitizers], [int main(void) { return 0; }])
-     MO_CFLAGS="$MO_CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"])
+     MO_CFLAGS="$MO_CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+     # 128-bit products that are checked for overflow are of Clang's runtime,
+     # which it does not link by default.
+     mo_cflags=$CFLAGS
+     CFLAGS="$CFLAGS -fsanitize=undefined"
+     AC_LINK_IFELSE(
+       [AC_LANG_SOURCE([[int main(int n, char **v)
+          { volatile __int128 a = n, b = (long) v; return (int) (a * b); }]])],
+       [], [LDFLAGS="$LDFLAGS -rtlib=compiler-rt"])
+     CFLAGS=$mo_cflags])
   AM_CONDITIONAL([ENABLE_SANITIZERS], [test "$enable_sanitizers" != no])
 ])
 

@@ -106,21 +106,6 @@ static void add_file(mo_identity *identity, char letter, uint64_t digest,
     (void) mo_identity_encode(slash ? slash + 1 : path, name, MO_VARIABLE_NAME);
 }
 
-/* Of roofline:FILE the last part of the path. */
-static void add_cost(mo_identity *identity, const char *cost)
-{
-    const char *slash = strrchr(cost, '/'), *colon = strchr(cost, ':');
-    char *name = identity->name[identity->n];
-
-    add_name(identity, MO_IDENTITY_PREFIX "k_");
-    if (slash && colon && colon < slash &&
-        strncmp(cost, "roofline", (size_t) (colon - cost)) == 0) {
-        (void) mo_identity_encode("roofline:", name, MO_VARIABLE_NAME);
-        cost = slash + 1;
-    }
-    (void) mo_identity_encode(cost, name, MO_VARIABLE_NAME);
-}
-
 static void add_formats(mo_identity *identity, const mo_numeric *formats)
 {
     char text[MO_NUMERIC_TEXT], *name = identity->name[identity->n];
@@ -148,19 +133,20 @@ static void add_options(mo_identity *identity,
             *name = '_';
 }
 
-/* One column "moirai_s__" stands for all shapes that are too long or too
- * many: names must differ. */
-static void add_shapes(mo_identity *identity,
-                       const mo_identity_options *options)
+/* One column "moirai_s__" stands for all shapes that are too long or too many:
+ * names must differ. */
+static void add_list(mo_identity *identity, char letter,
+                     const mo_option_list *list)
 {
     bool whole = true;
     int kept = 0;
 
-    for (size_t i = 0; i < options->n_shapes; i++) {
-        char name[MO_VARIABLE_NAME] = MO_IDENTITY_PREFIX "s_";
+    for (size_t i = 0; i < list->count; i++) {
+        char name[MO_VARIABLE_NAME] = MO_IDENTITY_PREFIX "?_";
 
+        name[sizeof MO_IDENTITY_PREFIX - 1] = letter;
         if (kept < MO_IDENTITY_SHAPES - 1 &&
-            mo_identity_encode(options->shapes[i], name, sizeof name)) {
+            mo_identity_encode(list->items[i], name, sizeof name)) {
             add_name(identity, "%s", name);
             kept++;
         } else {
@@ -168,7 +154,7 @@ static void add_shapes(mo_identity *identity,
         }
     }
     if (!whole)
-        add_name(identity, MO_IDENTITY_PREFIX "s__");
+        add_name(identity, MO_IDENTITY_PREFIX "%c__", letter);
 }
 
 /* The words of the options, before their digest. */
@@ -220,17 +206,6 @@ uint64_t mo_identity_digest(const char *const *names, int n)
     return mo_digest_of(bytes, (size_t) n * 8);
 }
 
-static void seal_options(mo_identity *identity, char *options)
-{
-    const char *names[MO_IDENTITY_NAMES];
-    size_t length = strlen(options);
-
-    for (int i = 0; i < identity->n; i++)
-        names[i] = identity->name[i];
-    snprintf(options + length, MO_VARIABLE_NAME - length, ".%016" PRIx64,
-             mo_identity_digest(names, identity->n));
-}
-
 void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
                       mo_identity *identity)
 {
@@ -245,14 +220,33 @@ void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
         add_file(identity, 'f', options->rules_digest, options->rules_file);
     sealed = identity->name[identity->n];
     add_options(identity, options);
-    if (options->cost)
-        add_cost(identity, options->cost);
+    if (options->cost) {
+        /* Of roofline:FILE the last part of the path. */
+        const char *cost = options->cost;
+        const char *slash = strrchr(cost, '/'), *colon = strchr(cost, ':');
+        char *name = identity->name[identity->n];
+
+        add_name(identity, MO_IDENTITY_PREFIX "k_");
+        if (slash && colon && colon < slash &&
+            strncmp(cost, "roofline", (size_t) (colon - cost)) == 0) {
+            (void) mo_identity_encode("roofline:", name, MO_VARIABLE_NAME);
+            cost = slash + 1;
+        }
+        (void) mo_identity_encode(cost, name, MO_VARIABLE_NAME);
+    }
     add_formats(identity, &x->formats);
-    add_shapes(identity, options);
+    add_list(identity, 's', &options->read.shapes);
+    add_list(identity, 'v', &options->read.values);
     if (options->unit_ns)
         add_name(identity, MO_IDENTITY_PREFIX "u_%" PRId64, options->unit_ns);
     if (options->in_flight)
         add_name(identity, MO_IDENTITY_PREFIX "n_%" PRId64, options->in_flight);
     add_digest(identity, 'i', x->digest);
-    seal_options(identity, sealed);
+    const char *names[MO_IDENTITY_NAMES];
+    size_t length = strlen(sealed);
+
+    for (int i = 0; i < identity->n; i++)
+        names[i] = identity->name[i];
+    snprintf(sealed + length, MO_VARIABLE_NAME - length, ".%016" PRIx64,
+             mo_identity_digest(names, identity->n));
 }

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "cost/instance.h"
+#include "ingest/read.h"
 #include "models/sink/variable.h"
 #include "schedule/regime.h"
 
@@ -25,10 +26,10 @@
  * '_' follow. */
 #define MO_IDENTITY_PREFIX "moirai_"
 
-/* Shapes of inputs that are kept, one a column. */
+/* Shapes of inputs that are kept, and values, one a column. */
 enum { MO_IDENTITY_SHAPES = 8 };
 
-enum { MO_IDENTITY_NAMES = 11 + MO_IDENTITY_SHAPES };
+enum { MO_IDENTITY_NAMES = 11 + 2 * MO_IDENTITY_SHAPES };
 
 typedef struct mo_identity {
     int n;
@@ -49,9 +50,8 @@ typedef struct mo_identity_options {
     /* All borrowed.  Paths or names of built-in inputs, as given; NULL or "-":
      * none. */
     const char *graph_file, *cluster_file, *profile_file, *rules_file;
-    const char *cost;          /* of --cost; NULL: the built-in one */
-    const char *const *shapes; /* of --shape, "input=1,128" */
-    size_t n_shapes;
+    const char *cost; /* of --cost; NULL: the built-in one */
+    mo_read_options read;
 } mo_identity_options;
 
 /* Returns whether a column of that name is an identity column. */

@@ -46,28 +46,20 @@ bool mo_model_has_start(const mo_model *model)
                         : model->frame->start != NULL;
 }
 
-/* Returns the id of the first; the others follow it. */
-static int declare_identity(const mo_identity *identity, mo_sink *sink)
+static void stream_model(const mo_model *model, mo_sink *sink, int pass)
 {
-    int first = sink->n_columns;
+    mo_sink_begin(sink, pass);
+    model->formulation->columns(model->state, sink);
+    /* The id of the first; the others follow it. */
+    int identity = sink->n_columns;
 
-    for (int i = 0; i < identity->n; i++)
+    for (int i = 0; i < model->identity->n; i++)
         mo_sink_column(sink, &(mo_variable){ .role = MO_VARIABLE_ROLE_IDENTITY,
-                                             .text = identity->name[i],
+                                             .text = model->identity->name[i],
                                              .kind = MO_VARIABLE_CONTINUOUS,
                                              .lower = 1,
                                              .upper = 1,
                                              .value = 1 });
-    return first;
-}
-
-static void stream_model(const mo_model *model, mo_sink *sink, int pass)
-{
-    int identity;
-
-    mo_sink_begin(sink, pass);
-    model->formulation->columns(model->state, sink);
-    identity = declare_identity(model->identity, sink);
     mo_sink_columns_end(sink);
     if (!sink->kind->wants_rows)
         return;

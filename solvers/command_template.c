@@ -21,66 +21,30 @@ typedef struct expansion {
     bool used[N_PLACEHOLDERS];
 } expansion;
 
-static void init_values(expansion *f, const mo_solver_job *job,
-                        const char *solution)
-{
-    snprintf(f->time, sizeof f->time, "%.17g",
-             job->time_s > 0 ? job->time_s : 1e20);
-    snprintf(f->gap, sizeof f->gap, "%.17g", job->gap >= 0 ? job->gap : 1e-4);
-    snprintf(f->threads, sizeof f->threads, "%d", job->threads);
-    f->values[MODEL] = job->model;
-    f->values[SOLUTION] = solution;
-    f->values[START] = job->start ? job->start : "";
-    f->values[TIME] = f->time;
-    f->values[GAP] = f->gap;
-    f->values[THREADS] = f->threads;
-}
-
-/* Returns the placeholder at text; N_PLACEHOLDERS: none. */
-static int find_placeholder(const char *text)
-{
-    int i = 0;
-
-    while (i < N_PLACEHOLDERS &&
-           strncmp(text, placeholders[i], strlen(placeholders[i])) != 0)
-        i++;
-    return i;
-}
-
-/* Within single quotes only the closing quote is special. */
-static void write_quoted(mo_out *out, const char *value)
-{
-    mo_out_char(out, '\'');
-    for (; *value; value++)
-        if (*value == '\'')
-            mo_out_text(out, "'\\''");
-        else
-            mo_out_char(out, *value);
-    mo_out_char(out, '\'');
-}
-
-/* Returns the open quote after c: 0, ' or ". */
-static char quote_after(char quote, char c)
-{
-    if (quote)
-        return c == quote ? 0 : quote;
-    return c == '\'' || c == '"' ? c : 0;
-}
-
 static mo_status expand(expansion *f, const char *text, mo_out *out,
                         mo_error *err)
 {
     char quote = 0;
 
     while (*text) {
-        int placeholder = find_placeholder(text);
+        int placeholder = 0;
 
+        while (placeholder < N_PLACEHOLDERS &&
+               strncmp(text, placeholders[placeholder],
+                       strlen(placeholders[placeholder])) != 0)
+            placeholder++;
         if (placeholder == N_PLACEHOLDERS) {
             /* An escaped character is not special. */
             if (*text == '\\' && quote != '\'' && text[1])
                 mo_out_char(out, *text++);
-            else
-                quote = quote_after(quote, *text);
+            else {
+                char c = *text;
+
+                if (quote)
+                    quote = c == quote ? 0 : quote;
+                else
+                    quote = c == '\'' || c == '"' ? c : 0;
+            }
             mo_out_char(out, *text++);
             continue;
         }
@@ -89,7 +53,16 @@ static mo_status expand(expansion *f, const char *text, mo_out *out,
                            "%s stands within quotes, and will be quoted: "
                            "take those away",
                            placeholders[placeholder]);
-        write_quoted(out, f->values[placeholder]);
+        /* Within single quotes only the closing quote is special. */
+        const char *value = f->values[placeholder];
+
+        mo_out_char(out, '\'');
+        for (; *value; value++)
+            if (*value == '\'')
+                mo_out_text(out, "'\\''");
+            else
+                mo_out_char(out, *value);
+        mo_out_char(out, '\'');
         f->used[placeholder] = true;
         text += strlen(placeholders[placeholder]);
     }
@@ -116,7 +89,16 @@ mo_status mo_command_template_expand(const char *text, const mo_solver_job *job,
 
     if (status != MO_OK)
         return status;
-    init_values(&f, job, solution);
+    snprintf(f.time, sizeof f.time, "%.17g",
+             job->time_s > 0 ? job->time_s : 1e20);
+    snprintf(f.gap, sizeof f.gap, "%.17g", job->gap >= 0 ? job->gap : 1e-4);
+    snprintf(f.threads, sizeof f.threads, "%d", job->threads);
+    f.values[MODEL] = job->model;
+    f.values[SOLUTION] = solution;
+    f.values[START] = job->start ? job->start : "";
+    f.values[TIME] = f.time;
+    f.values[GAP] = f.gap;
+    f.values[THREADS] = f.threads;
     status = expand(&f, text, out, err);
     if (status == MO_OK)
         status = check_required(&f, err);

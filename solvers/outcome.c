@@ -208,26 +208,6 @@ static bool is_proof(mo_solution_status claim)
            claim == MO_SOLUTION_STATUS_UNBOUNDED;
 }
 
-/* After a crash only the solution file counts, not the log. */
-static void set_claim(const mo_solver_log_summary *log,
-                      const mo_child_result *result, mo_solver_outcome *outcome)
-{
-    const mo_solution *solution = outcome->solution;
-    bool ended_well =
-        result->end != MO_CHILD_KILLED && result->end != MO_CHILD_TIMEOUT;
-    bool has_proof = log->has_claim && ended_well && is_proof(log->claim);
-
-    /* The log is more specific than a file without values. */
-    if (solution && solution->claim != MO_SOLUTION_STATUS_UNKNOWN &&
-        !(has_proof && solution->n == 0))
-        outcome->claim = solution->claim;
-    else if (log->has_claim && ended_well &&
-             (is_proof(log->claim) || (solution && solution->n > 0)))
-        outcome->claim = log->claim;
-    else if (solution && solution->n > 0)
-        outcome->claim = MO_SOLUTION_STATUS_FEASIBLE;
-}
-
 static void set_bound(const mo_solver_log_summary *log,
                       mo_solver_outcome *outcome)
 {
@@ -248,30 +228,6 @@ static void set_bound(const mo_solver_log_summary *log,
     }
 }
 
-static void finish_outcome(const mo_solver_log_summary *log,
-                           const mo_child_result *result,
-                           const mo_error *unread, mo_solver_outcome *outcome)
-{
-    char text[MO_ERROR_TEXT_SIZE + MO_ERROR_FILE_SIZE];
-
-    set_claim(log, result, outcome);
-    set_bound(log, outcome);
-    outcome->seconds = result->seconds;
-    outcome->end = result->end;
-    if (outcome->solution || is_proof(outcome->claim)) {
-        describe_solution(result, outcome);
-    } else if (unread->status != MO_OK) {
-        snprintf(outcome->text, sizeof outcome->text,
-                 "left an answer that cannot be read");
-        append_detail(outcome, *log->error_line ? log->error_line
-                                                : mo_error_format(unread, text,
-                                                                  sizeof text));
-    } else {
-        describe_end(result, outcome);
-        append_detail(outcome, log->error_line);
-    }
-}
-
 mo_status mo_solver_output_reader_read(const mo_solver_output_reader *answer,
                                        const mo_solver_log_summary *log,
                                        const mo_child_result *result,
@@ -280,6 +236,11 @@ mo_status mo_solver_output_reader_read(const mo_solver_output_reader *answer,
 {
     mo_error unread = { .status = MO_OK };
     mo_solution *incumbent = NULL;
+    char text[MO_ERROR_TEXT_SIZE + MO_ERROR_FILE_SIZE];
+    const mo_solution *solution;
+    bool ended_well =
+        result->end != MO_CHILD_KILLED && result->end != MO_CHILD_TIMEOUT;
+    bool has_proof;
 
     if ((access(answer->solution, F_OK) == 0 || errno != ENOENT) &&
         read_files(answer, &outcome->solution, &unread) == MO_E_MEMORY)
@@ -295,6 +256,32 @@ mo_status mo_solver_output_reader_read(const mo_solver_output_reader *answer,
             mo_solution_free(incumbent);
         }
     }
-    finish_outcome(log, result, &unread, outcome);
+    /* After a crash only the solution file counts, not the log. */
+    solution = outcome->solution;
+    has_proof = log->has_claim && ended_well && is_proof(log->claim);
+    /* The log is more specific than a file without values. */
+    if (solution && solution->claim != MO_SOLUTION_STATUS_UNKNOWN &&
+        !(has_proof && solution->n == 0))
+        outcome->claim = solution->claim;
+    else if (log->has_claim && ended_well &&
+             (is_proof(log->claim) || (solution && solution->n > 0)))
+        outcome->claim = log->claim;
+    else if (solution && solution->n > 0)
+        outcome->claim = MO_SOLUTION_STATUS_FEASIBLE;
+    set_bound(log, outcome);
+    outcome->seconds = result->seconds;
+    outcome->end = result->end;
+    if (outcome->solution || is_proof(outcome->claim)) {
+        describe_solution(result, outcome);
+    } else if (unread.status != MO_OK) {
+        snprintf(outcome->text, sizeof outcome->text,
+                 "left an answer that cannot be read");
+        append_detail(outcome, *log->error_line ? log->error_line
+                                                : mo_error_format(&unread, text,
+                                                                  sizeof text));
+    } else {
+        describe_end(result, outcome);
+        append_detail(outcome, log->error_line);
+    }
     return MO_OK;
 }

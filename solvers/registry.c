@@ -49,27 +49,24 @@ typedef struct version_parser {
     char *version;
 } version_parser;
 
-/* Returns a copy of the number "1.15.1" at the start of text; NULL: none, or
- * no memory. */
-static char *copy_version(const char *text)
-{
-    size_t length = 0;
-
-    text += strspn(text, " v");
-    while (isdigit((unsigned char) text[length]) ||
-           (text[length] == '.' && isdigit((unsigned char) text[length + 1])))
-        length++;
-    return length > 0 ? strndup(text, length) : NULL;
-}
-
 static void parse_version_line(void *listener, const char *line)
 {
     version_parser *parser = listener;
     const char *at = parser->after ? strstr(line, parser->after) : line;
 
-    if (at && !parser->version)
-        parser->version =
-            copy_version(at + (parser->after ? strlen(parser->after) : 0));
+    if (at && !parser->version) {
+        /* A copy of the number "1.15.1" at the start of text; NULL: none, or
+         * no memory. */
+        const char *text = at + (parser->after ? strlen(parser->after) : 0);
+        size_t length = 0;
+
+        text += strspn(text, " v");
+        while (
+            isdigit((unsigned char) text[length]) ||
+            (text[length] == '.' && isdigit((unsigned char) text[length + 1])))
+            length++;
+        parser->version = length > 0 ? strndup(text, length) : NULL;
+    }
 }
 
 static mo_status version_command(const mo_solver *solver,
@@ -85,38 +82,6 @@ static mo_status version_command(const mo_solver *solver,
                : status;
 }
 
-/* A solver that hangs is not queried again. */
-static mo_status set_hang_defect(mo_solver_install *found, mo_error *err)
-{
-    found->defect = strdup("prints no version: does it hang?");
-    return found->defect ? MO_OK : mo_fail_memory(err);
-}
-
-static mo_status query_program(const mo_solver *solver,
-                               mo_solver_install *found, mo_error *err)
-{
-    version_parser parser = { .after = solver->version_after };
-    mo_argv line = { 0 };
-    mo_child_result result;
-    mo_status status = version_command(solver, found, &line, err);
-
-    if (status == MO_OK) {
-        const mo_child_job job = { .argv = (const char *const *) line.argv,
-                                   .environment =
-                                       (const char *const *) line.environment,
-                                   .hard_s = mo_solver_query_timeout_s(found),
-                                   .line = parse_version_line,
-                                   .listener = &parser };
-
-        status = mo_child_run(&job, &result, err);
-    }
-    mo_argv_clear(&line);
-    found->version = parser.version;
-    if (status == MO_OK && !found->version && result.end == MO_CHILD_TIMEOUT)
-        status = set_hang_defect(found, err);
-    return status;
-}
-
 typedef struct version_query {
     int (*print)(const char *library);
     const char *library;
@@ -129,33 +94,51 @@ static int print_version(void *context)
     return query->print(query->library);
 }
 
-static mo_status query_library(const mo_solver *solver,
-                               mo_solver_install *found, mo_error *err)
-{
-    version_query query = { solver->library_version, found->library };
-    version_parser parser = { 0 };
-    const mo_child_job job = { .body = print_version,
-                               .context = &query,
-                               .hard_s = mo_solver_query_timeout_s(found),
-                               .line = parse_version_line,
-                               .listener = &parser };
-    mo_child_result result;
-    mo_status status = mo_child_run(&job, &result, err);
-
-    found->library_version = parser.version;
-    return status;
-}
-
 mo_status mo_solver_query_version(const mo_solver *solver, mo_solver_via way,
                                   mo_solver_install *found, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    if (way == MO_SOLVER_VIA_PROCESS && found->program && !found->version)
-        status = query_program(solver, found, err);
+    if (way == MO_SOLVER_VIA_PROCESS && found->program && !found->version) {
+        version_parser parser = { .after = solver->version_after };
+        mo_argv line = { 0 };
+        mo_child_result result;
+
+        status = version_command(solver, found, &line, err);
+        if (status == MO_OK) {
+            const mo_child_job job = {
+                .argv = (const char *const *) line.argv,
+                .environment = (const char *const *) line.environment,
+                .hard_s = mo_solver_query_timeout_s(found),
+                .line = parse_version_line,
+                .listener = &parser
+            };
+
+            status = mo_child_run(&job, &result, err);
+        }
+        mo_argv_clear(&line);
+        found->version = parser.version;
+        if (status == MO_OK && !found->version &&
+            result.end == MO_CHILD_TIMEOUT) {
+            /* A solver that hangs is not queried again. */
+            found->defect = strdup("prints no version: does it hang?");
+            status = found->defect ? MO_OK : mo_fail_memory(err);
+        }
+    }
     if (way == MO_SOLVER_VIA_LIBRARY && found->library &&
-        !found->library_version && solver->library_version)
-        status = query_library(solver, found, err);
+        !found->library_version && solver->library_version) {
+        version_query query = { solver->library_version, found->library };
+        version_parser parser = { 0 };
+        const mo_child_job job = { .body = print_version,
+                                   .context = &query,
+                                   .hard_s = mo_solver_query_timeout_s(found),
+                                   .line = parse_version_line,
+                                   .listener = &parser };
+        mo_child_result result;
+
+        status = mo_child_run(&job, &result, err);
+        found->library_version = parser.version;
+    }
     if (status == MO_OK && solver->check_defects && !found->defect)
         status = solver->check_defects(found, way, err);
     return status;

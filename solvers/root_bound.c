@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "models/relax/dual_bound.h"
+#include "models/relax/integer_lp.h"
 #include "models/relax/root_relaxation.h"
 #include "models/sink/scale.h"
 #include "solvers/plugins/library_solve.h"
@@ -66,40 +66,6 @@ static double choose_row_scale(const scaled_lp *s, const mo_integer_lp *from,
     return ldexp(1, exponent - 1);
 }
 
-static void free_scaled(scaled_lp *s)
-{
-    free(s->lp.cost);
-    free(s->lp.lower);
-    free(s->lp.upper);
-    free(s->lp.row_lower);
-    free(s->lp.row_upper);
-    free(s->lp.start);
-    free(s->lp.index);
-    free(s->lp.coef);
-    free(s->row_scale);
-}
-
-static mo_status allocate_scaled(scaled_lp *s, mo_error *err)
-{
-    mo_linear_program *lp = &s->lp;
-    size_t n = (size_t) lp->n_columns, m = (size_t) lp->n_rows;
-
-    lp->cost = calloc(n + 1, sizeof *lp->cost);
-    lp->lower = calloc(n + 1, sizeof *lp->lower);
-    lp->upper = calloc(n + 1, sizeof *lp->upper);
-    lp->row_lower = calloc(m + 1, sizeof *lp->row_lower);
-    lp->row_upper = calloc(m + 1, sizeof *lp->row_upper);
-    lp->start = calloc(n + 2, sizeof *lp->start);
-    lp->index = calloc((size_t) lp->n_terms + 1, sizeof *lp->index);
-    lp->coef = calloc((size_t) lp->n_terms + 1, sizeof *lp->coef);
-    s->row_scale = calloc(m + 1, sizeof *s->row_scale);
-    return lp->cost && lp->lower && lp->upper && lp->row_lower &&
-                   lp->row_upper && lp->start && lp->index && lp->coef &&
-                   s->row_scale
-               ? MO_OK
-               : mo_fail_memory(err);
-}
-
 static void fill_columns(scaled_lp *s, const mo_integer_lp *from)
 {
     for (size_t j = 0; j < from->n_columns; j++) {
@@ -116,8 +82,39 @@ static void fill_columns(scaled_lp *s, const mo_integer_lp *from)
     s->lp.cost[0] = 1;
 }
 
-static void fill_row_sides(scaled_lp *s, const mo_integer_lp *from)
+static mo_status scale_lp(const mo_integer_lp *from, int64_t upper_ns,
+                          scaled_lp *s, mo_error *err)
 {
+    mo_status status;
+    int *start;
+    mo_linear_program *lp;
+    size_t n;
+    size_t m;
+
+    *s = (scaled_lp){ .lp = { .n_columns = (int) from->n_columns,
+                              .n_rows = (int) from->n_rows,
+                              .n_terms = (int) from->n_terms },
+                      .unit_ns = (double) mo_scale_unit_ns(upper_ns) };
+    lp = &s->lp;
+    n = (size_t) lp->n_columns;
+    m = (size_t) lp->n_rows;
+    lp->cost = calloc(n + 1, sizeof *lp->cost);
+    lp->lower = calloc(n + 1, sizeof *lp->lower);
+    lp->upper = calloc(n + 1, sizeof *lp->upper);
+    lp->row_lower = calloc(m + 1, sizeof *lp->row_lower);
+    lp->row_upper = calloc(m + 1, sizeof *lp->row_upper);
+    lp->start = calloc(n + 2, sizeof *lp->start);
+    lp->index = calloc((size_t) lp->n_terms + 1, sizeof *lp->index);
+    lp->coef = calloc((size_t) lp->n_terms + 1, sizeof *lp->coef);
+    s->row_scale = calloc(m + 1, sizeof *s->row_scale);
+    status = lp->cost && lp->lower && lp->upper && lp->row_lower &&
+                     lp->row_upper && lp->start && lp->index && lp->coef &&
+                     s->row_scale
+                 ? MO_OK
+                 : mo_fail_memory(err);
+    if (status != MO_OK)
+        return status;
+    fill_columns(s, from);
     for (size_t i = 0; i < from->n_rows; i++) {
         double side;
 
@@ -126,13 +123,8 @@ static void fill_row_sides(scaled_lp *s, const mo_integer_lp *from)
         s->lp.row_lower[i] = from->sense[i] == MO_LE ? -INFINITY : side;
         s->lp.row_upper[i] = from->sense[i] == MO_GE ? INFINITY : side;
     }
-}
-
-/* By columns, from rows: counting sort. */
-static void fill_terms(scaled_lp *s, const mo_integer_lp *from)
-{
-    int *start = s->lp.start;
-
+    /* By columns, from rows: counting sort. */
+    start = s->lp.start;
     for (size_t t = 0; t < from->n_terms; t++)
         start[from->index[t] + 2]++;
     for (size_t j = 2; j <= from->n_columns; j++)
@@ -146,23 +138,6 @@ static void fill_terms(scaled_lp *s, const mo_integer_lp *from)
                              column_scale(s, from, (size_t) from->index[t]) /
                              s->row_scale[i];
         }
-}
-
-static mo_status scale_lp(const mo_integer_lp *from, int64_t upper_ns,
-                          scaled_lp *s, mo_error *err)
-{
-    mo_status status;
-
-    *s = (scaled_lp){ .lp = { .n_columns = (int) from->n_columns,
-                              .n_rows = (int) from->n_rows,
-                              .n_terms = (int) from->n_terms },
-                      .unit_ns = (double) mo_scale_unit_ns(upper_ns) };
-    status = allocate_scaled(s, err);
-    if (status != MO_OK)
-        return status;
-    fill_columns(s, from);
-    fill_row_sides(s, from);
-    fill_terms(s, from);
     return MO_OK;
 }
 
@@ -196,16 +171,14 @@ static void keep_error_line(void *listener, const char *line)
         snprintf(bound->why, sizeof bound->why, "%s", line + 7);
 }
 
-static mo_status run_solver(const mo_solver *solver,
-                            const mo_solver_install *found,
-                            const mo_linear_program *lp, double time_s,
-                            double *values, bool *solved, mo_root_bound *bound,
+static mo_status run_solver(lp_child *task, bool *solved, mo_root_bound *bound,
                             mo_error *err)
 {
-    lp_child context = { solver, found, lp, time_s, values };
     const mo_child_job job = { .body = run_lp_child,
-                               .context = &context,
-                               .hard_s = time_s > 0 ? time_s + grace_s : 0,
+                               .context = task,
+                               .hard_s = task->time_s > 0
+                                             ? task->time_s + grace_s
+                                             : 0,
                                .grace_s = grace_s,
                                .line = keep_error_line,
                                .listener = bound };
@@ -216,11 +189,11 @@ static mo_status run_solver(const mo_solver *solver,
         status == MO_OK && result.end == MO_CHILD_EXITED && result.code == 0;
     if (status == MO_OK && result.end == MO_CHILD_TIMEOUT)
         snprintf(bound->why, sizeof bound->why,
-                 "%s had not solved the relaxation after %.1f s", solver->title,
-                 time_s);
+                 "%s had not solved the relaxation after %.1f s",
+                 task->solver->title, task->time_s);
     else if (status == MO_OK && result.end == MO_CHILD_KILLED)
         snprintf(bound->why, sizeof bound->why, "%s was ended by signal %d",
-                 solver->title, result.code);
+                 task->solver->title, result.code);
     return status;
 }
 
@@ -238,6 +211,7 @@ static mo_status find_duals(const mo_root_bound_options *options,
         bool named =
             options->solver && strcmp(options->solver, (*s)->name) == 0;
         mo_solver_install found = { 0 };
+        lp_child task = { *s, &found, lp, options->time_s, values };
 
         if (!(*s)->solve_lp || (options->solver && !named))
             continue;
@@ -246,26 +220,12 @@ static mo_status find_duals(const mo_root_bound_options *options,
         if (status != MO_E_MEMORY && !named)
             status = MO_OK;
         if (status == MO_OK && found.library)
-            status = run_solver(*s, &found, lp, options->time_s, values, solved,
-                                bound, err);
+            status = run_solver(&task, solved, bound, err);
         if (*solved)
             bound->solver = (*s)->title;
         mo_solver_install_clear(&found);
     }
     return status;
-}
-
-static mo_status check_solver(const mo_root_bound_options *options,
-                              mo_error *err)
-{
-    const mo_solver *solver =
-        options->solver ? mo_solver_by_name(options->solver) : NULL;
-
-    if (!options->solver || (solver && solver->solve_lp))
-        return MO_OK;
-    return mo_fail(err, MO_E_USAGE,
-                   "%s returns no dual values; take highs, scip or gurobi",
-                   solver ? solver->title : options->solver);
 }
 
 /* From the values of the solver to the bound; anything may be in them. */
@@ -311,7 +271,15 @@ static mo_status solve_relaxation(const mo_integer_lp *lp, int64_t upper_ns,
         status = find_duals(options, &scaled.lp, values, &solved, bound, err);
     if (status == MO_OK && solved)
         status = judge_values(lp, &scaled, values, upper_ns, bound, err);
-    free_scaled(&scaled);
+    free(scaled.lp.cost);
+    free(scaled.lp.lower);
+    free(scaled.lp.upper);
+    free(scaled.lp.row_lower);
+    free(scaled.lp.row_upper);
+    free(scaled.lp.start);
+    free(scaled.lp.index);
+    free(scaled.lp.coef);
+    free(scaled.row_scale);
     munmap(values, size);
     return status;
 }
@@ -363,8 +331,18 @@ mo_status mo_root_bound_compute(const mo_instance *x, const mo_regime *regime,
                  regime->congestion != MO_CONGESTION_NONE;
     mo_root_bound_options part = *options;
     mo_root_bound other;
-    mo_status status = check_solver(options, err);
+    mo_status status;
+    const mo_solver *solver =
+        options->solver ? mo_solver_by_name(options->solver) : NULL;
 
+    if (!options->solver || (solver && solver->solve_lp)) {
+        status = MO_OK;
+    } else {
+        status =
+            mo_fail(err, MO_E_USAGE,
+                    "%s returns no dual values; take highs, scip or gurobi",
+                    solver ? solver->title : options->solver);
+    }
     if (twice)
         part.time_s /= 2;
     if (status == MO_OK)

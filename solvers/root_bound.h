@@ -6,7 +6,7 @@
  * The relaxation is built from the instance (models/relax/root_relaxation.h); a
  * solver's library suggests dual values, in a child process; the bound is
  * computed from them and the rows in exact arithmetic
- * (models/relax/dual_bound.h).  Whatever the solver returns, the bound holds; a
+ * (models/relax/integer_lp.h).  Whatever the solver returns, the bound holds; a
  * wrong answer makes it weak.  Where memory decides the placement it is far
  * stronger than schedule/bound/lower_bound.h.
  */

@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "solvers/plugins/library_solve.h"
 #include "solvers/command_template.h"
-#include "solvers/job_files.h"
 #include "solvers/outcome.h"
+#include "solvers/process/decompress.h"
+#include "solvers/process/path_util.h"
 #include "solvers/registry.h"
 
 static const double default_grace_s = 2;
@@ -21,6 +23,98 @@ static const double default_grace_s = 2;
 static const double interrupt_fraction = 0.25;
 
 #define COMMAND_SOLUTION "solution.sol"
+
+/* Input files of a job under fixed names in its folder: compressed ones are
+ * decompressed, others linked. */
+typedef struct job_files {
+    char *model; /* folder/model.lp or folder/model.mps */
+    char *start; /* folder/start.sol, .mst or .cbc; NULL without one */
+} job_files;
+
+/* Reads the first line that is neither a comment nor blank; "" when there is
+ * none. Longer lines are truncated. */
+static void read_first_line(FILE *file, char *line, int size)
+{
+    bool begun = false; /* in the middle of a long line */
+
+    while (fgets(line, size, file)) {
+        bool comment = line[0] == '*' || line[0] == '\\';
+
+        if (!begun && !comment && line[strspn(line, " \t\r\n")])
+            return;
+        begun = !strchr(line, '\n');
+    }
+    line[0] = '\0';
+}
+
+static bool begins_with(const char *line, const char *word)
+{
+    return strncasecmp(line, word, strlen(word)) == 0;
+}
+
+/* Names the model by its content, apart from comments of either format. Solvers
+ * read a file that is no model as an empty one, and report it as solved. */
+static mo_status name_model(const char *given, const char *path,
+                            const char **name, mo_error *err)
+{
+    FILE *file = fopen(path, "re");
+    char line[512];
+    const char *word;
+    bool mps;
+
+    if (!file)
+        return mo_fail_errno(err, path, "cannot be opened");
+    read_first_line(file, line, sizeof line);
+    (void) fclose(file);
+    word = line + strspn(line, " \t");
+    mps = begins_with(line, "NAME") || begins_with(line, "ROWS") ||
+          begins_with(line, "OBJSENSE");
+    if (!mps && !begins_with(word, "min") && !begins_with(word, "max"))
+        return mo_fail_at(err, MO_E_SYNTAX, given, 0,
+                          !*word ? "is empty: no model is in it"
+                                 : "is neither an LP nor an MPS model");
+    *name = mps ? "model.mps" : "model.lp";
+    return MO_OK;
+}
+
+static mo_status provide_file(const char *source, const char *target,
+                              mo_error *err)
+{
+    bool packed;
+    mo_status status = mo_decompress_needed(source, &packed, err);
+    char *absolute;
+
+    if (status != MO_OK)
+        return status;
+    if (unlink(target) != 0 && errno != ENOENT)
+        return mo_fail_errno(err, target, "cannot be removed");
+    if (packed)
+        return mo_decompress_file(source, target, err);
+    /* Else target is a symbolic link to source. */
+    absolute = realpath(source, NULL);
+    if (!absolute)
+        return mo_fail_errno(err, source, "cannot be opened");
+    if (access(absolute, R_OK) != 0)
+        status = mo_fail_errno(err, source, "cannot be read");
+    else if (symlink(absolute, target) != 0)
+        status = mo_fail_errno(err, target, "cannot be made");
+    free(absolute);
+    return status;
+}
+
+/* Solvers recognise the format of a start by its suffix. */
+static mo_status provide_start(const mo_solver_job *job, job_files *files,
+                               mo_error *err)
+{
+    static const char *const endings[] = { [MO_MIP_START_MIPLIB] = "sol",
+                                           [MO_MIP_START_GUROBI] = "mst",
+                                           [MO_MIP_START_CBC] = "cbc" };
+
+    files->start = mo_path_format("%s/start.%s", job->folder,
+                                  endings[mo_mip_start_layout_of(job->start)]);
+    return files->start ? provide_file(job->start, files->start, err)
+                        : mo_fail_memory(err);
+}
 
 typedef struct log_reader {
     const mo_solver *solver; /* NULL: a user's command, any solver */
@@ -68,23 +162,23 @@ static int run_library_child(void *context)
     return mo_library_solve_child(l->solver->solve, l->found, l->job);
 }
 
-static double grace_of(const mo_solver_run_options *options)
+static mo_status run_child(mo_child_job *child, log_reader *l,
+                           const mo_solver_job *job, mo_child_result *result,
+                           mo_error *err)
 {
-    return options->grace_s > 0 ? options->grace_s : default_grace_s;
-}
+    /* A solver that enforces its limits by itself is not interrupted in time;
+     * one that stops well is interrupted when it is late; every one is killed
+     * in the end. */
+    bool stops = l->options->way == MO_SOLVER_VIA_LIBRARY || !l->solver ||
+                 l->solver->writes_on_sigint;
+    bool limits_itself =
+        l->solver && (l->solver->limits & MO_SOLVER_LIMIT_MEMORY);
 
-/* A solver that enforces its limits by itself is not interrupted in time; one
- * that stops well is interrupted when it is late; every one is killed in the
- * end. */
-static void set_limits(mo_child_job *child, const mo_solver *solver,
-                       const mo_solver_job *job,
-                       const mo_solver_run_options *options)
-{
-    bool stops = options->way == MO_SOLVER_VIA_LIBRARY || !solver ||
-                 solver->writes_on_sigint;
-    bool limits_itself = solver && (solver->limits & MO_SOLVER_LIMIT_MEMORY);
-
-    child->grace_s = grace_of(options);
+    child->line = handle_line;
+    child->listener = l;
+    child->scratch = l->options->scratch;
+    child->grace_s =
+        l->options->grace_s > 0 ? l->options->grace_s : default_grace_s;
     if (job->time_s > 0) {
         child->hard_s = job->time_s + child->grace_s;
         if (stops)
@@ -92,67 +186,7 @@ static void set_limits(mo_child_job *child, const mo_solver *solver,
     }
     if (job->memory_mib > 0 && !limits_itself)
         child->memory_bytes = (int64_t) job->memory_mib << 20;
-}
-
-static mo_status run_child(mo_child_job *child, log_reader *l,
-                           const mo_solver_job *job, mo_child_result *result,
-                           mo_error *err)
-{
-    child->line = handle_line;
-    child->listener = l;
-    child->scratch = l->options->scratch;
-    set_limits(child, l->solver, job, l->options);
     return mo_child_run(child, result, err);
-}
-
-static mo_status run_process(const mo_solver_install *found,
-                             const mo_solver_job *job, log_reader *l,
-                             mo_child_result *result, mo_error *err)
-{
-    mo_argv line = { 0 };
-    mo_status status = l->solver->command(found, job, &line, err);
-
-    if (status == MO_OK) {
-        mo_child_job child = { .argv = (const char *const *) line.argv,
-                               .environment =
-                                   (const char *const *) line.environment,
-                               .folder = job->folder };
-
-        status = run_child(&child, l, job, result, err);
-    }
-    mo_argv_clear(&line);
-    return status;
-}
-
-static mo_status run_library(const mo_solver_install *found,
-                             const mo_solver_job *job, log_reader *l,
-                             mo_child_result *result, mo_error *err)
-{
-    library_job context = { l->solver, found, job };
-    mo_child_job child = { .body = run_library_child,
-                           .context = &context,
-                           .folder = job->folder };
-
-    return run_child(&child, l, job, result, err);
-}
-
-/* Runs in the current folder, since the command may name files of the user. */
-static mo_status run_command(const mo_solver_job *job, const char *solution,
-                             log_reader *l, mo_child_result *result,
-                             mo_error *err)
-{
-    char *text = NULL;
-    mo_status status = mo_command_template_expand(l->options->command, job,
-                                                  solution, &text, err);
-
-    if (status == MO_OK) {
-        const char *const argv[] = { "sh", "-c", text, NULL };
-        mo_child_job child = { .argv = argv };
-
-        status = run_child(&child, l, job, result, err);
-    }
-    free(text);
-    return status;
 }
 
 static mo_status check_way(const mo_solver *solver,
@@ -200,12 +234,42 @@ static mo_status run_and_read(const mo_solver *solver,
     mo_status status = mo_solver_output_reader_init(&answer, &names, err);
 
     if (status == MO_OK) {
-        if (options->way == MO_SOLVER_VIA_LIBRARY)
-            status = run_library(found, job, &l, &result, err);
-        else if (options->way == MO_SOLVER_VIA_COMMAND)
-            status = run_command(job, answer.solution, &l, &result, err);
-        else
-            status = run_process(found, job, &l, &result, err);
+        if (options->way == MO_SOLVER_VIA_LIBRARY) {
+            library_job context = { l.solver, found, job };
+            mo_child_job child = { .body = run_library_child,
+                                   .context = &context,
+                                   .folder = job->folder };
+
+            status = run_child(&child, &l, job, &result, err);
+        } else if (options->way == MO_SOLVER_VIA_COMMAND) {
+            /* Runs in the current folder, since the command may name files of
+             * the user. */
+            char *text = NULL;
+
+            status = mo_command_template_expand(l.options->command, job,
+                                                answer.solution, &text, err);
+            if (status == MO_OK) {
+                const char *const argv[] = { "sh", "-c", text, NULL };
+                mo_child_job child = { .argv = argv };
+
+                status = run_child(&child, &l, job, &result, err);
+            }
+            free(text);
+        } else {
+            mo_argv line = { 0 };
+
+            status = l.solver->command(found, job, &line, err);
+            if (status == MO_OK) {
+                mo_child_job child = {
+                    .argv = (const char *const *) line.argv,
+                    .environment = (const char *const *) line.environment,
+                    .folder = job->folder
+                };
+
+                status = run_child(&child, &l, job, &result, err);
+            }
+            mo_argv_clear(&line);
+        }
     }
     if (status == MO_OK)
         status = mo_solver_output_reader_read(&answer, &l.log, &result, outcome,
@@ -219,12 +283,28 @@ mo_status mo_solver_run(const mo_solver *solver, const mo_solver_install *found,
                         const mo_solver_run_options *options,
                         mo_solver_outcome *outcome, mo_error *err)
 {
-    mo_solver_job_files files = { 0 };
+    job_files files = { 0 };
     mo_status status = check_way(solver, found, options, err);
 
     *outcome = (mo_solver_outcome){ .claim = MO_SOLUTION_STATUS_NO_SOLUTION };
-    if (status == MO_OK)
-        status = mo_solver_job_files_prepare(job, &files, err);
+    if (status == MO_OK) {
+        char *raw = mo_path_format("%s/model", job->folder);
+        const char *name = NULL;
+
+        status = raw ? provide_file(job->model, raw, err) : mo_fail_memory(err);
+        if (status == MO_OK)
+            status = name_model(job->model, raw, &name, err);
+        if (status == MO_OK) {
+            files.model = mo_path_format("%s/%s", job->folder, name);
+            if (!files.model)
+                status = mo_fail_memory(err);
+            else if (rename(raw, files.model) != 0)
+                status = mo_fail_errno(err, files.model, "cannot be made");
+        }
+        free(raw);
+        if (status == MO_OK && job->start)
+            status = provide_start(job, &files, err);
+    }
     if (status == MO_OK) {
         mo_solver_job inner = *job;
 
@@ -233,7 +313,8 @@ mo_status mo_solver_run(const mo_solver *solver, const mo_solver_install *found,
         inner.presolve = job->presolve && !(found && found->no_presolve);
         status = run_and_read(solver, found, &inner, options, outcome, err);
     }
-    mo_solver_job_files_clear(&files);
+    free(files.model);
+    free(files.start);
     return status;
 }
 

@@ -134,9 +134,9 @@ MOIRAI_API moirai_status moirai_options_new(moirai_options **options,
 MOIRAI_API void moirai_options_free(moirai_options *options);
 
 /* Sets the option of that name; value is copied. NULL: the default again. An
- * option that can be given several times ("shape", "method", "weights-from")
- * collects its values. MOIRAI_E_USAGE: there is no such option, or the value is
- * none of its values. */
+ * option that can be given several times ("shape", "value", "method",
+ * "weights-from") collects its values. MOIRAI_E_USAGE: there is no such option,
+ * or the value is none of its values. */
 MOIRAI_API moirai_status moirai_options_set(moirai_options *options,
                                             const char *name, const char *value,
                                             moirai_error *err);
@@ -161,8 +161,9 @@ MOIRAI_API void moirai_options_cancel(moirai_options *options, int cancel);
  * Reads a network: GraphML, OpenVINO IR or ONNX, by content; may be compressed.
  * "-" is standard input. Weights stay in their files.
  *
- * Options: shape ("NAME=1,128", several: sizes of dynamic inputs), precision
- * and weights (numeric formats that sizes and predicted times refer to).
+ * Options: shape ("NAME=1,128", several: sizes of dynamic inputs),
+ * value ("NAME=16000", several: constants in place of inputs), precision and
+ * weights (numeric formats that sizes and predicted times refer to).
  */
 MOIRAI_API moirai_status moirai_graph_read(const char *path,
                                            const moirai_options *options,
@@ -336,12 +337,15 @@ MOIRAI_API void moirai_profile_free(moirai_profile *profile);
 /* The placement problem in numbers. */
 
 /*
- * Makes the instance of a graph, fine or coarse, on a cluster. profile may be
- * NULL. All three stay usable, and may be freed.
+ * Makes the instance of a graph on a cluster. A graph that is not coarse is
+ * coarsened first, as by moirai_graph_coarsen(), unless the option fusion is
+ * "none": the instance then has its own ops, see moirai_instance_view().
+ * profile may be NULL. All three stay usable, and may be freed.
  *
- * Options: congestion, tensors, memory, objective, in-flight (the rules of
- * schedules; in-flight with the objective period alone), cost (cost model of
- * ops without a measured time).
+ * Options: fusion (a rule set or a file of rules; "default"), congestion,
+ * tensors, memory, objective, in-flight (the rules of schedules; in-flight with
+ * the objective period alone), cost (cost model of ops without a measured
+ * time).
  */
 MOIRAI_API moirai_status moirai_instance_new(const moirai_graph *graph,
                                              const moirai_cluster *cluster,
@@ -430,10 +434,12 @@ MOIRAI_API moirai_status moirai_emit(const moirai_instance *instance,
 
 /*
  * Places the instance with the search, or with the methods of the options, of
- * which the best result is taken.
+ * which the best result is taken. By default a MILP solver solves subproblems
+ * in child processes, if one is installed; with "none" of the option assist the
+ * search does not fork.
  *
  * Options: method (several; "moirai"), time (seconds, "60"; "0": none), gap,
- * rounds, seed, threads, assist; progress and cancel.
+ * rounds, work, seed, threads, assist; progress and cancel.
  */
 MOIRAI_API moirai_status moirai_place(const moirai_instance *instance,
                                       const moirai_options *options,
@@ -475,7 +481,7 @@ MOIRAI_API moirai_status moirai_placement_read(const moirai_instance *instance,
  * in the working folder or in MOIRAI_PATH.
  *
  * Options: graph, cluster, profile (files that are not found by themselves),
- * shape, fusion, congestion, tensors, memory. */
+ * shape, value, fusion, congestion, tensors, memory. */
 MOIRAI_API moirai_status moirai_placement_open(const char *path,
                                                const moirai_options *options,
                                                moirai_placement **placement,

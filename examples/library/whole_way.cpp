@@ -139,7 +139,6 @@ void whole_way(const char *model, const char *cluster_file, const char *report)
     int calls = 0;
 
     check(moirai_options_set(options.get(), "time", "10", &err), err);
-    check(moirai_options_set(options.get(), "fusion", "default", &err), err);
     moirai_options_on_progress(options.get(), on_progress, &calls);
 
     Graph fine = make<Graph>(moirai_graph_read, model, options.get());

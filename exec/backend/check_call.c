@@ -126,7 +126,7 @@ mo_status mo_backend_check_pool(const mo_call *call,
 {
     mo_elem elem = in[0].desc.elem;
 
-    if (!mo_elem_is_float(elem) || elem == MO_ELEM_F64 || out[0].elem != elem)
+    if (!mo_elem_is_float(elem) || out[0].elem != elem)
         return mo_fail(err, MO_E_SUPPORT, "a pool of %s to %s cannot be run",
                        mo_elem_name(elem), mo_elem_name(out[0].elem));
     if (call->n_out > 1 && out[1].elem != MO_ELEM_I32 &&

@@ -127,12 +127,12 @@ static int64_t magnitude(int64_t x)
     return x < 0 ? -x : x;
 }
 
-/* The order of dimensions does not change the result of a copy. */
-static mo_backend_copy_dims sorted_dims(const mo_call_copy_box *box,
-                                        int64_t width)
+mo_backend_copy_dims mo_backend_copy_dims_collapse(const mo_call_copy_box *box,
+                                                   int64_t width)
 {
     mo_backend_copy_dims dims = { 0 };
 
+    /* The order of dimensions does not change the result of a copy. */
     for (int d = 0; d < box->rank; d++) {
         mo_backend_copy_dim one = { .extent = box->extent[d] };
         int i = dims.n;
@@ -145,14 +145,6 @@ static mo_backend_copy_dims sorted_dims(const mo_call_copy_box *box,
             i--;
         mo_backend_copy_dims_insert(&dims, i, one);
     }
-    return dims;
-}
-
-mo_backend_copy_dims mo_backend_copy_dims_collapse(const mo_call_copy_box *box,
-                                                   int64_t width)
-{
-    mo_backend_copy_dims dims = sorted_dims(box, width);
-
     for (int i = dims.n - 1; i > 0; i--) {
         mo_backend_copy_dim *outer = &dims.at[i - 1], *inner = &dims.at[i];
 

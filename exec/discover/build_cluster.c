@@ -14,15 +14,6 @@
 #include "exec/discover/discover_internal.h"
 #include "exec/thread/affinity.h"
 
-static int count_owned(const bool *owned, int rank)
-{
-    int count = 0;
-
-    for (int g = 0; g < MO_DISCOVER_MAX_GPUS; g++)
-        count += owned[(size_t) rank * MO_DISCOVER_MAX_GPUS + (size_t) g];
-    return count;
-}
-
 /* The index of this GPU in a rank's own list, or -1. Without a PCI address it
  * matches no other. */
 static int find_gpu(const mo_discover_inventory *inventory,
@@ -40,59 +31,44 @@ static int find_gpu(const mo_discover_inventory *inventory,
     return -1;
 }
 
-static bool is_seen_before(const mo_discover_inventory *inventories, int rank,
-                           int gpu)
-{
-    for (int r = 0; r < rank; r++)
-        if (find_gpu(&inventories[r], &inventories[rank], gpu) >= 0)
-            return true;
-    return false;
-}
-
-/* Assigns it to the rank with the fewest GPUs so far, the first of these. */
-static void assign_gpu(const mo_discover_inventory *inventories, int n_ranks,
-                       int rank, int gpu, bool *owned)
-{
-    int best = -1, best_gpu = -1, best_count = 0;
-
-    for (int r = rank; r < n_ranks; r++) {
-        int g = find_gpu(&inventories[r], &inventories[rank], gpu);
-        int count = count_owned(owned, r);
-
-        if (g >= 0 && (best < 0 || count < best_count)) {
-            best = r;
-            best_gpu = g;
-            best_count = count;
-        }
-    }
-    owned[(size_t) best * MO_DISCOVER_MAX_GPUS + (size_t) best_gpu] = true;
-}
-
+/* A GPU goes to the rank with the fewest GPUs so far, the first of these. */
 void mo_discover_assign_gpus(const mo_discover_inventory *inventories,
                              int n_ranks, bool *owned)
 {
     memset(owned, 0, (size_t) n_ranks * MO_DISCOVER_MAX_GPUS * sizeof *owned);
     for (int r = 0; r < n_ranks; r++)
-        for (int g = 0; g < inventories[r].n_gpus; g++)
-            if (!is_seen_before(inventories, r, g))
-                assign_gpu(inventories, n_ranks, r, g, owned);
-}
+        for (int g = 0; g < inventories[r].n_gpus; g++) {
+            bool *best = NULL;
+            int best_count = 0;
 
-/* A topology of several hosts identifies GPUs by ranks, one of a single host
- * by ordinals. */
-static bool has_hosts(const mo_cluster *topology)
-{
-    for (int k = 0; k < topology->n_devices; k++)
-        if (topology->devices[k].host)
-            return true;
-    return false;
+            for (int k = 0; k < n_ranks; k++) {
+                int own = find_gpu(&inventories[k], &inventories[r], g);
+                bool *of = owned + (size_t) k * MO_DISCOVER_MAX_GPUS;
+                int count = 0;
+
+                if (own >= 0 && k < r)
+                    break; /* it was seen before */
+                for (int i = 0; i < MO_DISCOVER_MAX_GPUS; i++)
+                    count += of[i];
+                if (own >= 0 && (!best || count < best_count)) {
+                    best = &of[own];
+                    best_count = count;
+                }
+            }
+            if (best)
+                *best = true;
+        }
 }
 
 int mo_discover_topology_match(const mo_cluster *topology,
                                const mo_discover_device *find)
 {
-    bool by_rank = has_hosts(topology);
+    bool by_rank = false;
 
+    /* A topology of several hosts identifies GPUs by ranks, one of a single
+     * host by ordinals. */
+    for (int k = 0; k < topology->n_devices; k++)
+        by_rank |= topology->devices[k].host != NULL;
     for (int k = 0; find->gpu && k < topology->n_devices; k++) {
         const mo_device *d = &topology->devices[k];
 
@@ -170,44 +146,29 @@ static mo_status list_devices(cluster_work *w, mo_error *err)
     return MO_OK;
 }
 
-/* Ranks on the same machine as this one. */
-static int count_host_ranks(const cluster_work *w,
-                            const mo_discover_inventory *inventory)
-{
-    int count = 0;
-
-    for (int r = 0; r < w->n_ranks; r++)
-        count += strcmp(w->inventories[r].machine, inventory->machine) == 0;
-    return count;
-}
-
 /* The share of a resource of the machine that each of so many devices gets. */
 static int share_per_device(int all, int parts)
 {
     return all > parts ? all / parts : 1;
 }
 
-/* Processes without CPU binding share all processors, and others those that
- * they are bound to together. */
-static bool share_processors(const mo_discover_inventory *a,
-                             const mo_discover_inventory *b)
-{
-    if (a == b || strcmp(a->machine, b->machine) != 0)
-        return a == b;
-    if (!a->is_bound)
-        return true;
-    return a->n_cpus > 0 && a->n_cpus == b->n_cpus &&
-           memcmp(a->cpus, b->cpus, (size_t) a->n_cpus * sizeof *a->cpus) == 0;
-}
-
-/* Devices of ranks before n that share the processors of this one. */
-static int count_sharing(const cluster_work *w,
-                         const mo_discover_inventory *inventory, int n)
+/* Devices of ranks before n that share the processors of this one: processes
+ * without CPU binding share all, and others those that they are bound to
+ * together. */
+static int count_sharing(const cluster_work *w, const mo_discover_inventory *s,
+                         int n)
 {
     int count = 0;
 
-    for (int r = 0; r < n; r++)
-        count += share_processors(inventory, &w->inventories[r]);
+    for (int r = 0; r < n; r++) {
+        const mo_discover_inventory *t = &w->inventories[r];
+        bool same =
+            s->n_cpus > 0 && s->n_cpus == t->n_cpus &&
+            memcmp(s->cpus, t->cpus, (size_t) s->n_cpus * sizeof *s->cpus) == 0;
+
+        count += s == t || (strcmp(s->machine, t->machine) == 0 &&
+                            (!s->is_bound || same));
+    }
     return w->o->cpus * count;
 }
 
@@ -220,22 +181,6 @@ static int kind_index(const cluster_work *w, int device)
     for (int k = device - 1; k >= 0 && w->devices[k].rank == f->rank; k--)
         place += !w->devices[k].gpu;
     return place;
-}
-
-/* "gpu0", "cpu", "cpu1"; with several ranks "r2_gpu0". */
-static void make_id(const cluster_work *w, int device, char id[ID_SIZE])
-{
-    const mo_discover_device *f = &w->devices[device];
-    char rank[ID_SIZE / 2] = "";
-
-    if (w->n_ranks > 1)
-        snprintf(rank, sizeof rank, "r%d_", f->rank);
-    if (f->gpu)
-        snprintf(id, ID_SIZE, "%sgpu%d", rank, (int) f->gpu->ordinal);
-    else if (w->o->cpus == 1)
-        snprintf(id, ID_SIZE, "%scpu", rank);
-    else
-        snprintf(id, ID_SIZE, "%scpu%d", rank, kind_index(w, device));
 }
 
 static double rounded(double x)
@@ -282,8 +227,11 @@ static void fill_cpu(const cluster_work *w, const mo_discover_device *f,
     int parts = count_sharing(w, s, w->n_ranks),
         cores = share_per_device(s->cores, parts);
     double clock = s->clock_mhz > 0 ? s->clock_mhz : assumed_clock_mhz;
-    int64_t sharers = (int64_t) w->o->cpus * count_host_ranks(w, s);
+    int64_t sharers = 0; /* devices of ranks on the same machine */
 
+    for (int r = 0; r < w->n_ranks; r++)
+        sharers += strcmp(w->inventories[r].machine, s->machine) == 0;
+    sharers *= w->o->cpus;
     device->is_cpu = true;
     device->threads = share_per_device(s->processors, parts);
     device->gflops[MO_MATH_F32] =
@@ -301,26 +249,6 @@ static void fill_cpu(const cluster_work *w, const mo_discover_device *f,
         s->clock_mhz > 0 ? "" : " with an assumed clock", s->flops_per_cycle);
 }
 
-/* The processors of the machine as those of the inventory; the caller frees
- * them. */
-static mo_status list_processors(const mo_discover_inventory *s,
-                                 mo_thread_cpus *cpus, mo_error *err)
-{
-    *cpus = (mo_thread_cpus){
-        .n = s->n_cpus,
-        .cpus = calloc((size_t) s->n_cpus + 1, sizeof *cpus->cpus),
-        .quota = s->processors,
-    };
-    if (!cpus->cpus)
-        return mo_fail_memory(err);
-    for (int i = 0; i < s->n_cpus; i++)
-        cpus->cpus[i] = (mo_thread_cpu){ .number = s->cpus[i],
-                                         .core = s->core_of[i],
-                                         .package = s->package_of[i],
-                                         .capacity = s->capacity_of[i] };
-    return MO_OK;
-}
-
 /* Several devices that share the processors get some of their own; a single one
  * has them all. Ranks without binding share them, in the order of ranks. */
 static mo_status give_processors(const cluster_work *w, int k,
@@ -330,17 +258,23 @@ static mo_status give_processors(const cluster_work *w, int k,
     int parts = count_sharing(w, f->inventory, w->n_ranks);
     int part = count_sharing(w, f->inventory, f->rank) + kind_index(w, k);
     size_t n = (size_t) device->threads, room = n * (size_t) parts;
+    const mo_discover_inventory *s = f->inventory;
+    mo_thread_cpus cpus = { .n = s->n_cpus, .quota = s->processors };
     int *threads, *assigned, *own = NULL;
-    mo_thread_cpus cpus;
-    mo_status status;
+    mo_status status = MO_OK;
 
     if (parts < 2)
         return MO_OK;
-    status = list_processors(f->inventory, &cpus, err);
+    cpus.cpus = calloc((size_t) s->n_cpus + 1, sizeof *cpus.cpus);
     threads = calloc((size_t) parts, sizeof *threads);
     assigned = calloc(room, sizeof *assigned);
-    if (status == MO_OK && (!threads || !assigned))
+    if (!cpus.cpus || !threads || !assigned)
         status = mo_fail_memory(err);
+    for (int i = 0; i < s->n_cpus && status == MO_OK; i++)
+        cpus.cpus[i] = (mo_thread_cpu){ .number = s->cpus[i],
+                                        .core = s->core_of[i],
+                                        .package = s->package_of[i],
+                                        .capacity = s->capacity_of[i] };
     for (int i = 0; i < parts && status == MO_OK; i++)
         threads[i] = device->threads;
     if (status == MO_OK &&
@@ -368,8 +302,16 @@ static mo_status add_device(cluster_work *w, int k, mo_error *err)
     };
     char id[ID_SIZE], note[NOTE_SIZE];
     mo_status status = MO_OK;
+    char rank[ID_SIZE / 2] = "";
 
-    make_id(w, k, id);
+    if (w->n_ranks > 1)
+        snprintf(rank, sizeof rank, "r%d_", f->rank);
+    if (f->gpu)
+        snprintf(id, ID_SIZE, "%sgpu%d", rank, (int) f->gpu->ordinal);
+    else if (w->o->cpus == 1)
+        snprintf(id, ID_SIZE, "%scpu", rank);
+    else
+        snprintf(id, ID_SIZE, "%scpu%d", rank, kind_index(w, k));
     if (w->n_ranks > 1)
         device.rank = f->rank;
     device.id = copy_text(w, id);
@@ -394,59 +336,12 @@ static mo_status add_device(cluster_work *w, int k, mo_error *err)
     return status;
 }
 
-static mo_status add_link(cluster_work *w, int from, int to, mo_error *err)
-{
-    mo_discover_link way =
-        mo_discover_estimate_link(&w->devices[from], &w->devices[to]);
-    mo_link link = { .from = w->numbers[from], .to = w->numbers[to] };
-
-    if (w->o->topology)
-        mo_discover_topology_link(w->o->topology, w->topology_index[from],
-                                  w->topology_index[to], &way);
-    link.gbps = round(way.gbps * 1000) / 1000;
-    link.latency_ns = way.latency_ns;
-    w->link_notes[w->n_links] = copy_text(w, way.note);
-    if (!w->link_notes[w->n_links++])
-        return mo_fail_memory(err);
-    return mo_cluster_builder_link(w->builder, &link, err);
-}
-
-static mo_status check_devices(const cluster_work *w, mo_error *err)
-{
-    if (w->n == 0)
-        return mo_fail(err, MO_E_INPUT,
-                       "there is no GPU (%s), and the processors are not to "
-                       "be a device; leave --cpus none away",
-                       *w->inventories->no_gpu ? w->inventories->no_gpu
-                                               : "none is asked for");
-    if (w->n > MO_MAX_DEVICES)
-        return mo_fail(err, MO_E_LIMIT,
-                       "%d devices, and a cluster has %d at most; start fewer "
-                       "ranks",
-                       w->n, MO_MAX_DEVICES);
-    return MO_OK;
-}
-
-static mo_status match_topology(cluster_work *w, mo_error *err)
-{
-    bool any = false;
-
-    for (int k = 0; w->o->topology && k < w->n; k++) {
-        w->topology_index[k] =
-            mo_discover_topology_match(w->o->topology, &w->devices[k]);
-        any |= w->topology_index[k] >= 0;
-    }
-    if (!w->o->topology || any)
-        return MO_OK;
-    return mo_fail_at(err, MO_E_INPUT, w->o->topology->file, 0,
-                      "none of its GPUs is one of those here; take the "
-                      "topology of these machines");
-}
-
 static mo_status build_cluster(cluster_work *w, mo_error *err)
 {
+    const mo_cluster *topology = w->o->topology;
     size_t n = (size_t) w->n;
-    mo_status status;
+    mo_status status = MO_OK;
+    bool any = false;
 
     w->arena = mo_cluster_builder_arena(w->builder);
     w->numbers = calloc(n, sizeof *w->numbers);
@@ -455,7 +350,15 @@ static mo_status build_cluster(cluster_work *w, mo_error *err)
     w->link_notes = mo_arena_array(w->arena, n * n, sizeof *w->link_notes);
     if (!w->numbers || !w->topology_index || !w->device_notes || !w->link_notes)
         return mo_fail_memory(err);
-    status = match_topology(w, err);
+    for (int k = 0; topology && k < w->n; k++) {
+        w->topology_index[k] =
+            mo_discover_topology_match(topology, &w->devices[k]);
+        any |= w->topology_index[k] >= 0;
+    }
+    if (topology && !any)
+        return mo_fail_at(err, MO_E_INPUT, topology->file, 0,
+                          "none of its GPUs is one of those here; take the "
+                          "topology of these machines");
     mo_cluster_builder_name(
         w->builder,
         w->n_ranks > 1 ? "ranks" : copy_text(w, w->inventories->host));
@@ -463,9 +366,23 @@ static mo_status build_cluster(cluster_work *w, mo_error *err)
         status = add_device(w, k, err);
     /* In the cluster's order, so that notes correspond to links. */
     for (int from = 0; from < w->n; from++)
-        for (int to = 0; to < w->n && status == MO_OK; to++)
-            if (from != to)
-                status = add_link(w, from, to, err);
+        for (int to = 0; to < w->n && status == MO_OK; to++) {
+            mo_link link = { .from = w->numbers[from], .to = w->numbers[to] };
+            mo_discover_link way;
+
+            if (from == to)
+                continue;
+            way = mo_discover_estimate_link(&w->devices[from], &w->devices[to]);
+            if (topology)
+                mo_discover_topology_link(topology, w->topology_index[from],
+                                          w->topology_index[to], &way);
+            link.gbps = round(way.gbps * 1000) / 1000;
+            link.latency_ns = way.latency_ns;
+            w->link_notes[w->n_links] = copy_text(w, way.note);
+            status = w->link_notes[w->n_links++]
+                         ? mo_cluster_builder_link(w->builder, &link, err)
+                         : mo_fail_memory(err);
+        }
     return status;
 }
 
@@ -479,8 +396,17 @@ mo_status mo_discover_cluster(const mo_discover_inventory *inventories,
                        .o = options };
     mo_status status = list_devices(&w, err);
 
-    if (status == MO_OK)
-        status = check_devices(&w, err);
+    if (status == MO_OK && w.n == 0)
+        status = mo_fail(err, MO_E_INPUT,
+                         "there is no GPU (%s), and the processors are not to "
+                         "be a device; leave --cpus none away",
+                         *inventories->no_gpu ? inventories->no_gpu
+                                              : "none is asked for");
+    if (status == MO_OK && w.n > MO_MAX_DEVICES)
+        status = mo_fail(err, MO_E_LIMIT,
+                         "%d devices, and a cluster has %d at most; start "
+                         "fewer ranks",
+                         w.n, MO_MAX_DEVICES);
     if (status == MO_OK)
         status = mo_cluster_builder_new(&w.builder, err);
     if (status == MO_OK)

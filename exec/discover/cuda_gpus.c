@@ -132,29 +132,6 @@ static void query_nvlinks(const machine *m, mo_nvml_device device,
     }
 }
 
-/* Fills in PCI Express, sockets and NVLinks of GPUs with a known PCI address.
- * Without NVML they stay unknown. */
-static void query_nvml_topology(mo_discover_inventory *inventory)
-{
-    machine m = { .n = 0 };
-
-    if (mo_cuda_library_load(&nvml_library, &m.nvml, NULL) != MO_OK ||
-        m.nvml.nvmlInit_v2() != MO_NVML_SUCCESS)
-        return;
-    list_devices(&m);
-    for (int g = 0; g < inventory->n_gpus; g++) {
-        mo_discover_gpu *gpu = &inventory->gpus[g];
-        int index = gpu->bus ? find_bus(&m, gpu->bus) : -1;
-
-        if (index < 0)
-            continue;
-        query_pci(&m, m.devices[index], gpu);
-        query_socket(&m, index, gpu);
-        query_nvlinks(&m, m.devices[index], gpu);
-    }
-    (void) m.nvml.nvmlShutdown();
-}
-
 /*
  * Queries the CUDA driver without a context, which would wake a GPU and take
  * some of its memory. No compiler is needed.
@@ -303,9 +280,27 @@ void mo_discover_cuda_gpus(mo_discover_inventory *inventory)
 {
     mo_error why = { 0 };
 
-    if (find_gpus(inventory, &why) == MO_OK)
-        query_nvml_topology(inventory);
-    else
+    if (find_gpus(inventory, &why) == MO_OK) {
+        machine m = { .n = 0 };
+
+        /* Fills in PCI Express, sockets and NVLinks of GPUs with a known PCI
+         * address. Without NVML they stay unknown. */
+        if (mo_cuda_library_load(&nvml_library, &m.nvml, NULL) == MO_OK &&
+            m.nvml.nvmlInit_v2() == MO_NVML_SUCCESS) {
+            list_devices(&m);
+            for (int g = 0; g < inventory->n_gpus; g++) {
+                mo_discover_gpu *gpu = &inventory->gpus[g];
+                int index = gpu->bus ? find_bus(&m, gpu->bus) : -1;
+
+                if (index < 0)
+                    continue;
+                query_pci(&m, m.devices[index], gpu);
+                query_socket(&m, index, gpu);
+                query_nvlinks(&m, m.devices[index], gpu);
+            }
+            (void) m.nvml.nvmlShutdown();
+        }
+    } else
         mo_utf8_escape_controls(inventory->no_gpu, sizeof inventory->no_gpu,
                                 why.text);
 }

@@ -11,34 +11,6 @@
 
 #include "exec/discover/discover_internal.h"
 
-static mo_status check_gpus(const int *gpus, int n,
-                            const mo_discover_inventory *inventory,
-                            mo_error *err)
-{
-    for (int i = 0; i < n; i++) {
-        if (gpus[i] >= 0 && gpus[i] < inventory->n_gpus)
-            continue;
-        if (inventory->n_gpus == 0)
-            return mo_fail(err, MO_E_INPUT, "there is no GPU %d: %s", gpus[i],
-                           inventory->no_gpu);
-        return mo_fail(err, MO_E_INPUT,
-                       "there is no GPU %d: this machine has %d, counted from "
-                       "0",
-                       gpus[i], inventory->n_gpus);
-    }
-    return MO_OK;
-}
-
-/* Bits of peers are indices in the list, which change. */
-static uint64_t renumber_peers(uint64_t peers, const int *gpus, int n)
-{
-    uint64_t moved = 0;
-
-    for (int i = 0; i < n; i++)
-        moved |= (peers >> gpus[i] & 1) << i;
-    return moved;
-}
-
 mo_status mo_discover_local(const int *gpus, int n_gpus,
                             mo_discover_inventory *inventory, mo_error *err)
 {
@@ -54,18 +26,31 @@ mo_status mo_discover_local(const int *gpus, int n_gpus,
     if (gpus && n_gpus == 0)
         return MO_OK;
     mo_discover_cuda_gpus(inventory);
-    if (gpus)
-        status = check_gpus(gpus, n_gpus, inventory, err);
-    if (gpus && status == MO_OK) {
-        /* gpus is sorted without duplicates. */
-        for (int i = 0; i < n_gpus; i++) {
-            inventory->gpus[i] = inventory->gpus[gpus[i]];
-            inventory->gpus[i].peers =
-                renumber_peers(inventory->gpus[i].peers, gpus, n_gpus);
-        }
-        inventory->n_gpus = n_gpus;
+    if (!gpus)
+        return MO_OK;
+    for (int i = 0; i < n_gpus; i++) {
+        if (gpus[i] >= 0 && gpus[i] < inventory->n_gpus)
+            continue;
+        if (inventory->n_gpus == 0)
+            return mo_fail(err, MO_E_INPUT, "there is no GPU %d: %s", gpus[i],
+                           inventory->no_gpu);
+        return mo_fail(err, MO_E_INPUT,
+                       "there is no GPU %d: this machine has %d, counted from "
+                       "0",
+                       gpus[i], inventory->n_gpus);
     }
-    return status;
+    /* gpus is sorted without duplicates. Bits of peers are indices in the list,
+     * which change. */
+    for (int i = 0; i < n_gpus; i++) {
+        uint64_t peers = inventory->gpus[gpus[i]].peers;
+
+        inventory->gpus[i] = inventory->gpus[gpus[i]];
+        inventory->gpus[i].peers = 0;
+        for (int k = 0; k < n_gpus; k++)
+            inventory->gpus[i].peers |= (peers >> gpus[k] & 1) << k;
+    }
+    inventory->n_gpus = n_gpus;
+    return MO_OK;
 }
 
 static bool is_text(const char *text, size_t size)
@@ -76,15 +61,6 @@ static bool is_text(const char *text, size_t size)
 static bool is_rate(double value)
 {
     return isfinite(value) && value >= 0;
-}
-
-static bool is_valid_gpu(const mo_discover_gpu *gpu)
-{
-    return is_text(gpu->name, sizeof gpu->name) && gpu->n_nvlinks >= 0 &&
-           gpu->n_nvlinks <= MO_DISCOVER_MAX_NVLINKS && gpu->ordinal >= 0 &&
-           gpu->arch >= 0 && gpu->sms >= 0 && gpu->socket >= -1 &&
-           gpu->memory_bytes >= 0 && is_rate(gpu->clock_mhz) &&
-           is_rate(gpu->bandwidth_gbs) && is_rate(gpu->pci_gbps);
 }
 
 bool mo_discover_decode_inventory(const mo_discover_inventory *inventory)
@@ -108,8 +84,16 @@ bool mo_discover_decode_inventory(const mo_discover_inventory *inventory)
 
     for (int i = 0; sound && i < inventory->n_cpus; i++)
         sound = inventory->cpus[i] >= 0 && inventory->core_of[i] >= 0;
-    for (int g = 0; sound && g < inventory->n_gpus; g++)
-        sound = is_valid_gpu(&inventory->gpus[g]);
+    for (int g = 0; sound && g < inventory->n_gpus; g++) {
+        const mo_discover_gpu *gpu = &inventory->gpus[g];
+
+        sound = is_text(gpu->name, sizeof gpu->name) && gpu->n_nvlinks >= 0 &&
+                gpu->n_nvlinks <= MO_DISCOVER_MAX_NVLINKS &&
+                gpu->ordinal >= 0 && gpu->arch >= 0 && gpu->sms >= 0 &&
+                gpu->socket >= -1 && gpu->memory_bytes >= 0 &&
+                is_rate(gpu->clock_mhz) && is_rate(gpu->bandwidth_gbs) &&
+                is_rate(gpu->pci_gbps);
+    }
     return sound;
 }
 
@@ -141,33 +125,22 @@ typedef struct broadcast {
     mo_error err;
 } broadcast;
 
-static mo_status send_inventories(broadcast *s)
-{
-    mo_status status = MO_OK;
-
-    for (int t = 0; t < s->plan.n_transfers && status == MO_OK; t++)
-        status = s->transport->send(s->world, t, s->inventories, &s->err);
-    for (int t = 0; t < s->plan.n_transfers && status == MO_OK; t++)
-        status = s->transport->wait(s->world, t, true, &s->err);
-    return status;
-}
-
-static mo_status receive_inventories(broadcast *s)
-{
-    int t = s->rank - 1;
-    mo_status status =
-        s->transport->receive(s->world, t, s->inventories, &s->err);
-
-    return status == MO_OK ? s->transport->wait(s->world, t, false, &s->err)
-                           : status;
-}
-
 static void *run_device(void *context)
 {
     broadcast *s = context;
+    const mo_transport *transport = s->transport;
+    int first = s->rank == 0 ? 0 : s->rank - 1;
+    int end = s->rank == 0 ? s->plan.n_transfers : s->rank;
+    mo_status status = MO_OK;
 
-    s->status = s->rank == 0 ? send_inventories(s) : receive_inventories(s);
-    s->transport->leave(s->world);
+    for (int t = first; t < end && status == MO_OK; t++)
+        status = s->rank == 0
+                     ? transport->send(s->world, t, s->inventories, &s->err)
+                     : transport->receive(s->world, t, s->inventories, &s->err);
+    for (int t = first; t < end && status == MO_OK; t++)
+        status = transport->wait(s->world, t, s->rank == 0, &s->err);
+    s->status = status;
+    transport->leave(s->world);
     return NULL;
 }
 

@@ -19,64 +19,16 @@
 
 enum { LINE_SIZE = 512 };
 
-/* Reads the first line of a file; false where there is none. */
-static bool read_line(const char *path, char line[LINE_SIZE])
+/* Reads the first line of a file; "" where there is none. */
+static void read_line(const char *path, char line[LINE_SIZE])
 {
     FILE *file = fopen(path, "re");
-    bool found = file && fgets(line, LINE_SIZE, file);
 
+    if (!file || !fgets(line, LINE_SIZE, file))
+        line[0] = '\0';
     if (file)
         (void) fclose(file);
-    if (found)
-        line[strcspn(line, "\n")] = '\0';
-    return found && *line;
-}
-
-/* The boot id identifies the machine: containers of one machine have different
- * host names, but the same boot id. */
-static void identify_host(mo_discover_inventory *inventory)
-{
-    char line[LINE_SIZE];
-
-    if (gethostname(line, sizeof line - 1) != 0)
-        snprintf(line, sizeof line, "localhost");
-    line[sizeof line - 1] = '\0';
-    mo_utf8_escape_controls(inventory->host, sizeof inventory->host, line);
-    if (!read_line("/proc/sys/kernel/random/boot_id", line))
-        snprintf(line, sizeof line, "%s", inventory->host);
-    mo_utf8_escape_controls(inventory->machine, sizeof inventory->machine,
-                            line);
-}
-
-/* The extended family stands in front of the basic one, as NCCL counts. */
-static int combined_family(int family)
-{
-    return family > 15 ? (family - 15) << 4 | 15 : family;
-}
-
-static void identify_processors(const mo_thread_processor *info,
-                                mo_discover_inventory *inventory)
-{
-    struct utsname system;
-    const char *name = info->name;
-
-    if (!*name && uname(&system) == 0)
-        name = system.machine;
-    mo_utf8_escape_controls(inventory->cpu, sizeof inventory->cpu, name);
-    inventory->socket_gbps = mo_nccl_topology_socket_gbps(
-        info->vendor, combined_family(info->family), info->model);
-}
-
-/* The maximum or the nominal frequency, as in "CPU @ 2.20GHz"; the current one
- * would differ every time. */
-static double find_clock_mhz(const mo_thread_processor *info)
-{
-    const char *at = strchr(info->name, '@');
-    double mhz = info->max_mhz;
-
-    if (mhz == 0 && at)
-        mhz = strtod(at + 1, NULL) * 1000;
-    return mhz > 0 && mhz < 1e5 ? mhz : 0;
+    line[strcspn(line, "\n")] = '\0';
 }
 
 /* Two fused multiply-add units of the vectors' width. */
@@ -118,11 +70,36 @@ static mo_status count_processors(mo_discover_inventory *inventory,
 mo_status mo_discover_host_cpu(mo_discover_inventory *inventory, mo_error *err)
 {
     mo_thread_processor info;
+    struct utsname system;
+    char line[LINE_SIZE];
+    const char *at;
+    int family;
 
-    identify_host(inventory);
+    if (gethostname(line, sizeof line - 1) != 0)
+        snprintf(line, sizeof line, "localhost");
+    line[sizeof line - 1] = '\0';
+    mo_utf8_escape_controls(inventory->host, sizeof inventory->host, line);
+    /* The boot id identifies the machine: containers of one machine have
+     * different host names, but the same boot id. */
+    read_line("/proc/sys/kernel/random/boot_id", line);
+    mo_utf8_escape_controls(inventory->machine, sizeof inventory->machine,
+                            *line ? line : inventory->host);
     mo_thread_processor_read(&info);
-    identify_processors(&info, inventory);
-    inventory->clock_mhz = find_clock_mhz(&info);
+    mo_utf8_escape_controls(inventory->cpu, sizeof inventory->cpu,
+                            !*info.name && uname(&system) == 0 ? system.machine
+                                                               : info.name);
+    /* The extended family stands in front of the basic one, as NCCL counts. */
+    family = info.family > 15 ? (info.family - 15) << 4 | 15 : info.family;
+    inventory->socket_gbps =
+        mo_nccl_topology_socket_gbps(info.vendor, family, info.model);
+    /* The maximum or the nominal frequency, as in "CPU @ 2.20GHz"; the current
+     * one would differ every time. */
+    at = strchr(info.name, '@');
+    inventory->clock_mhz = info.max_mhz;
+    if (info.max_mhz == 0 && at)
+        inventory->clock_mhz = strtod(at + 1, NULL) * 1000;
+    if (!(inventory->clock_mhz > 0 && inventory->clock_mhz < 1e5))
+        inventory->clock_mhz = 0;
     inventory->flops_per_cycle = find_flops_per_cycle();
     inventory->memory_bytes = mo_host_memory_limit_bytes();
     return count_processors(inventory, err);
@@ -135,15 +112,10 @@ static const double fastest_gbps = 1e5;
 /* The number at the beginning of a file, or 0. */
 static double read_number(const char *path)
 {
-    FILE *file = fopen(path, "re");
-    char line[64] = "";
+    char line[LINE_SIZE];
     double number;
 
-    if (!file)
-        return 0;
-    if (!fgets(line, sizeof line, file))
-        line[0] = '\0';
-    (void) fclose(file);
+    read_line(path, line);
     number = strtod(line, NULL);
     return number > 0 && number < 1e9 ? number : 0;
 }
@@ -163,43 +135,30 @@ static void keep_faster(mo_discover_inventory *inventory, const char *name,
     memcpy(inventory->network, shown, sizeof shown);
 }
 
-/* "200 Gb/sec (4X HDR)" */
-static void read_infiniband(mo_discover_inventory *inventory, const char *card)
+void mo_discover_network(mo_discover_inventory *inventory)
 {
-    char path[PATH_SIZE];
-
-    snprintf(path, sizeof path, "/sys/class/infiniband/%s/ports/1/rate", card);
-    keep_faster(inventory, card, read_number(path));
-}
-
-/* Physical cards only, in Mbit/s; -1 without a cable. */
-static void read_ethernet(mo_discover_inventory *inventory, const char *card)
-{
+    DIR *cards = opendir("/sys/class/infiniband");
     char path[PATH_SIZE];
     struct stat is;
 
-    snprintf(path, sizeof path, "/sys/class/net/%s/device", card);
-    if (stat(path, &is) != 0)
-        return;
-    snprintf(path, sizeof path, "/sys/class/net/%s/speed", card);
-    keep_faster(inventory, card, read_number(path) / 1000);
-}
-
-static void scan_cards(mo_discover_inventory *inventory, const char *folder,
-                       void (*look)(mo_discover_inventory *inventory,
-                                    const char *card))
-{
-    DIR *cards = opendir(folder);
-
+    /* "200 Gb/sec (4X HDR)" */
     for (struct dirent *d; cards && (d = readdir(cards)) != NULL;)
-        if (d->d_name[0] != '.')
-            look(inventory, d->d_name);
+        if (d->d_name[0] != '.') {
+            snprintf(path, sizeof path, "/sys/class/infiniband/%s/ports/1/rate",
+                     d->d_name);
+            keep_faster(inventory, d->d_name, read_number(path));
+        }
     if (cards)
         closedir(cards);
-}
-
-void mo_discover_network(mo_discover_inventory *inventory)
-{
-    scan_cards(inventory, "/sys/class/infiniband", read_infiniband);
-    scan_cards(inventory, "/sys/class/net", read_ethernet);
+    cards = opendir("/sys/class/net");
+    /* Physical cards only, in Mbit/s; -1 without a cable. */
+    for (struct dirent *d; cards && (d = readdir(cards)) != NULL;) {
+        snprintf(path, sizeof path, "/sys/class/net/%s/device", d->d_name);
+        if (d->d_name[0] == '.' || stat(path, &is) != 0)
+            continue;
+        snprintf(path, sizeof path, "/sys/class/net/%s/speed", d->d_name);
+        keep_faster(inventory, d->d_name, read_number(path) / 1000);
+    }
+    if (cards)
+        closedir(cards);
 }

@@ -76,63 +76,47 @@ static bool lacks_peer_access(const mo_discover_device *a,
            !(b->gpu->peers >> (a->gpu - gpus) & 1);
 }
 
-static void estimate_pci(const mo_discover_device *a,
-                         const mo_discover_device *b, mo_discover_link *way)
-{
-    bool assumed = false, far = a->gpu->socket >= 0 && b->gpu->socket >= 0 &&
-                                a->gpu->socket != b->gpu->socket;
-
-    way->gbps = fmin(pci_gbps(a->gpu, &assumed), pci_gbps(b->gpu, &assumed));
-    if (far && a->inventory->socket_gbps > 0)
-        way->gbps = fmin(way->gbps, a->inventory->socket_gbps);
-    way->latency_ns = PCI_NS;
-    snprintf(way->note, sizeof way->note, "PCI Express%s%s%s",
-             assumed ? ", assumed to be 3.0 x16" : "",
-             far ? " from socket to socket" : "",
-             lacks_peer_access(a, b) ? ", through the host's memory" : "");
-}
-
-static void estimate_host_link(const mo_discover_device *gpu,
-                               mo_discover_link *way)
-{
-    bool assumed = false;
-
-    way->gbps = pci_gbps(gpu->gpu, &assumed);
-    way->latency_ns = PCI_NS;
-    snprintf(way->note, sizeof way->note, "PCI Express%s",
-             assumed ? ", assumed to be 3.0 x16" : "");
-}
-
-/* The slower card decides, where both are known. */
-static void estimate_network(const mo_discover_device *a,
-                             const mo_discover_device *b, mo_discover_link *way)
-{
-    double x = a->inventory->network_gbps, y = b->inventory->network_gbps;
-
-    way->latency_ns = NETWORK_NS;
-    if (x > 0 && y > 0) {
-        way->gbps = fmin(x, y);
-        snprintf(way->note, sizeof way->note, "network, by its cards");
-    } else {
-        way->gbps = plain_network_gbps;
-        snprintf(way->note, sizeof way->note, "network, assumed");
-    }
-}
-
 mo_discover_link mo_discover_estimate_link(const mo_discover_device *a,
                                            const mo_discover_device *b)
 {
     mo_discover_link way = { 0 };
 
-    if (!mo_discover_same_host(a, b))
-        estimate_network(a, b, &way);
-    else if (!a->gpu && !b->gpu) {
+    if (!mo_discover_same_host(a, b)) {
+        double x = a->inventory->network_gbps, y = b->inventory->network_gbps;
+
+        /* The slower card decides, where both are known. */
+        way.latency_ns = NETWORK_NS;
+        if (x > 0 && y > 0) {
+            way.gbps = fmin(x, y);
+            snprintf(way.note, sizeof way.note, "network, by its cards");
+        } else {
+            way.gbps = plain_network_gbps;
+            snprintf(way.note, sizeof way.note, "network, assumed");
+        }
+    } else if (!a->gpu && !b->gpu) {
         way.gbps = memory_gbps;
         way.latency_ns = MEMORY_NS;
         snprintf(way.note, sizeof way.note, "the host's memory, assumed");
-    } else if (!a->gpu || !b->gpu)
-        estimate_host_link(a->gpu ? a : b, &way);
-    else if (!estimate_nvlink(a->gpu, b->gpu, &way))
-        estimate_pci(a, b, &way);
+    } else if (!a->gpu || !b->gpu) {
+        bool assumed = false;
+
+        way.gbps = pci_gbps((a->gpu ? a : b)->gpu, &assumed);
+        way.latency_ns = PCI_NS;
+        snprintf(way.note, sizeof way.note, "PCI Express%s",
+                 assumed ? ", assumed to be 3.0 x16" : "");
+    } else if (!estimate_nvlink(a->gpu, b->gpu, &way)) {
+        bool assumed = false, far = a->gpu->socket >= 0 &&
+                                    b->gpu->socket >= 0 &&
+                                    a->gpu->socket != b->gpu->socket;
+
+        way.gbps = fmin(pci_gbps(a->gpu, &assumed), pci_gbps(b->gpu, &assumed));
+        if (far && a->inventory->socket_gbps > 0)
+            way.gbps = fmin(way.gbps, a->inventory->socket_gbps);
+        way.latency_ns = PCI_NS;
+        snprintf(way.note, sizeof way.note, "PCI Express%s%s%s",
+                 assumed ? ", assumed to be 3.0 x16" : "",
+                 far ? " from socket to socket" : "",
+                 lacks_peer_access(a, b) ? ", through the host's memory" : "");
+    }
     return way;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/measure/bench_device.h"
+#include "exec/measure/bench.h"
 
 #include <stdlib.h>
 
@@ -30,19 +30,6 @@ typedef struct trial {
 } trial;
 
 static int in_numbers[MAX_IN] = { 0, 1 }, out_numbers[] = { MAX_IN };
-
-static void make_matmul_call(int64_t n, trial *t)
-{
-    const mo_call_matmul_operand side = { .row = n, .column = 1 };
-
-    t->call = (mo_call){ .kind = MO_CALL_MATMUL,
-                         .n_in = 2,
-                         .n_out = 1,
-                         .first_extra = 2,
-                         .u.matmul = { n, n, n, .a = side, side, side } };
-    t->desc = (mo_tensor_desc){ MO_ELEM_F32, { 2, { n, n } } };
-    t->work = 2.0 * (double) n * (double) n * (double) n;
-}
 
 static void make_copy_call(int64_t n, trial *t)
 {
@@ -124,26 +111,6 @@ static mo_status measure_median(const mo_backend *backend,
     return status;
 }
 
-/* Each trial has a unit of its own: kernels of a unit are prepared all at
- * once, and their number is not known in advance. */
-static mo_status run_trial(const mo_backend *backend,
-                           const mo_backend_unit_options *options, trial *t,
-                           int64_t *median_ns, int64_t *wall_ns, mo_error *err)
-{
-    mo_backend_unit *unit = NULL;
-    mo_status status = backend->open(options, &unit, err);
-
-    if (status != MO_OK)
-        return status;
-    status = prepare_kernel(backend, unit, t, err);
-    if (status == MO_OK)
-        status = measure_median(backend, unit, t, median_ns, wall_ns, err);
-    if (t->kernel)
-        backend->free_kernel(unit, t->kernel);
-    backend->close(unit);
-    return status;
-}
-
 /* Work per nanosecond in the last trial: smaller copies stay in a cache. */
 static mo_status find_peak_rate(const mo_backend *backend,
                                 const mo_backend_unit_options *options,
@@ -156,7 +123,20 @@ static mo_status find_peak_rate(const mo_backend *backend,
         double next = i + 1 < n ? trials[i + 1].work / trials[i].work : 0;
         int64_t ns = 1, wall_ns = 0;
 
-        status = run_trial(backend, options, &trials[i], &ns, &wall_ns, err);
+        /* Each trial has a unit of its own: kernels of a unit are prepared all
+         * at once, and their number is not known in advance. */
+        trial *t = &trials[i];
+        mo_backend_unit *unit = NULL;
+        status = backend->open(options, &unit, err);
+
+        if (status == MO_OK) {
+            status = prepare_kernel(backend, unit, t, err);
+            if (status == MO_OK)
+                status = measure_median(backend, unit, t, &ns, &wall_ns, err);
+            if (t->kernel)
+                backend->free_kernel(unit, t->kernel);
+            backend->close(unit);
+        }
         *rate = trials[i].work / (double) ns;
         if (ns > long_enough_ns || (double) wall_ns * next > patience_ns)
             break;
@@ -176,8 +156,19 @@ mo_status mo_measure_device(const mo_backend *backend,
     /* Threads that run a unit stay on its processors. */
     mo_thread_mask_save(&mask);
 
-    for (int i = 0; i < N_PRODUCTS; i++)
-        make_matmul_call(product_sizes[i], &products[i]);
+    for (int i = 0; i < N_PRODUCTS; i++) {
+        int64_t n = product_sizes[i];
+        trial *t = &products[i];
+        const mo_call_matmul_operand side = { .row = n, .column = 1 };
+
+        t->call = (mo_call){ .kind = MO_CALL_MATMUL,
+                             .n_in = 2,
+                             .n_out = 1,
+                             .first_extra = 2,
+                             .u.matmul = { n, n, n, .a = side, side, side } };
+        t->desc = (mo_tensor_desc){ MO_ELEM_F32, { 2, { n, n } } };
+        t->work = 2.0 * (double) n * (double) n * (double) n;
+    }
     for (int i = 0; i < N_COPIES; i++)
         make_copy_call(copy_elements[i], &copies[i]);
     status = find_peak_rate(backend, options, products, N_PRODUCTS,

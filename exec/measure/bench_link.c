@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/measure/bench_link.h"
+#include "exec/measure/bench.h"
 
 #include <stdlib.h>
 
@@ -171,17 +171,6 @@ static mo_status make_plan(work *w, mo_error *err)
     return status;
 }
 
-static int64_t message_duration(const mo_run_result *result, int from, int to,
-                                const sample *s)
-{
-    int64_t sent = result->steps[from][s->send].begin_ns;
-    int64_t expected = result->steps[to][s->receive].begin_ns;
-    int64_t begun = mo_max_i64(sent, expected);
-    int64_t arrived = result->steps[to][s->arrival].end_ns;
-
-    return arrived > begun ? arrived - begun : 0;
-}
-
 static mo_measure_link_row
 summarize_message(const work *w, const mo_run_result *result, int from, int to,
                   const sample *samples, int size, int64_t *sorted)
@@ -189,8 +178,15 @@ summarize_message(const work *w, const mo_run_result *result, int from, int to,
     const mo_run_plan_options *run = w->options->run;
     int n = repeats_of(w, size);
 
-    for (int i = 0; i < n; i++)
-        sorted[i] = message_duration(result, from, to, &samples[i]);
+    for (int i = 0; i < n; i++) {
+        const sample *s = &samples[i];
+        int64_t sent = result->steps[from][s->send].begin_ns;
+        int64_t expected = result->steps[to][s->receive].begin_ns;
+        int64_t begun = mo_max_i64(sent, expected);
+        int64_t arrived = result->steps[to][s->arrival].end_ns;
+
+        sorted[i] = arrived > begun ? arrived - begun : 0;
+    }
     qsort(sorted, (size_t) n, sizeof *sorted, mo_compare_i64);
     return (mo_measure_link_row){
         .from = from,

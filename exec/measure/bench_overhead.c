@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "exec/measure/bench_overhead.h"
+#include "exec/measure/bench.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -126,30 +126,141 @@ static void await_sent(hop_plan *h)
                  3 * h->plan.n_calls + t);
 }
 
-static void fill_plan(hop_plan *h, int64_t bytes)
+static mo_status make_inputs(void *context, int64_t request,
+                             mo_tensor_dense *inputs, mo_error *err)
 {
-    int64_t elements = bytes / (int64_t) sizeof(float);
+    const hop_plan *h = context;
 
-    begin_plan(h, HOPS, ELEMENTS);
-    for (int d = 0; d < DEVICES; d++) {
-        h->operands[2 * d] = add_value(h, d, ELEMENTS);
-        h->operands[2 * d + 1] = add_value(h, d, ELEMENTS);
-    }
-    for (int i = 0; i < HOPS; i++) {
-        int d = i % DEVICES;
-
-        add_call(h, i, d, &h->operands[2 * d]);
-        if (bytes > 0) {
-            int sent = add_value(h, d, elements);
-
-            add_transfer(h, i, sent, add_value(h, 1 - d, elements));
-        }
-    }
-    await_sent(h);
+    (void) request;
+    return h->plan.n_inputs > 0 ? mo_tensor_new(&h->input.desc, inputs, err)
+                                : MO_OK;
 }
 
-static void fill_chain(hop_plan *h, int n_calls, int n_devices)
+/* Processor time of this process. */
+static int64_t process_ns(void)
 {
+    struct timespec t = { 0 };
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Two devices, and how many requests are in flight. */
+typedef struct device_pair {
+    const mo_backend *backend;
+    const mo_backend_unit_options *units;
+    int in_flight;
+} device_pair;
+
+/* Processor time of so many requests, and their period; either may be NULL. */
+static mo_status measure_stream(hop_plan *h, const device_pair *on, int64_t n,
+                                int64_t *ns, int64_t *period_ns, mo_error *err)
+{
+    static const int rank_of[DEVICES] = { 0 };
+    const mo_backend *backends[DEVICES] = { on->backend, on->backend };
+    const mo_transport_world_options world_options = { 0 };
+    mo_run_plan_options run = { .transport = &mo_transport_local,
+                                .backends = backends,
+                                .units = on->units,
+                                .rank_of = rank_of,
+                                .runs = 1 };
+    const mo_pipeline_options options = { .run = &run,
+                                          .n_slots = on->in_flight,
+                                          .n_requests = n,
+                                          .source = make_inputs,
+                                          .sink = mo_pipeline_discard_outputs,
+                                          .context = h };
+    mo_pipeline_result result = { 0 };
+    mo_status status = mo_transport_local.open(&world_options, &run.world, err);
+    int64_t begun_ns = process_ns();
+
+    if (status != MO_OK)
+        return status;
+    status = mo_pipeline_run(&h->plan, &options, &result, err);
+    if (ns)
+        *ns = process_ns() - begun_ns;
+    if (period_ns)
+        *period_ns = result.period_ns;
+    mo_pipeline_result_clear(&result);
+    mo_transport_local.close(run.world);
+    return status;
+}
+
+/* Processor time of a request: the median of several streams, less the start,
+ * which is that of a stream of few requests. */
+static mo_status measure_request(const device_pair *on, int64_t bytes,
+                                 double *request_ns, mo_error *err)
+{
+    hop_plan *h = calloc(1, sizeof *h);
+    int64_t ns[REPEATS] = { 0 }, few_ns = 0;
+    mo_status status = h ? MO_OK : mo_fail_memory(err);
+
+    if (h) {
+        int64_t elements = bytes / (int64_t) sizeof(float);
+
+        begin_plan(h, HOPS, ELEMENTS);
+        for (int d = 0; d < DEVICES; d++) {
+            h->operands[2 * d] = add_value(h, d, ELEMENTS);
+            h->operands[2 * d + 1] = add_value(h, d, ELEMENTS);
+        }
+        for (int i = 0; i < HOPS; i++) {
+            int d = i % DEVICES;
+
+            add_call(h, i, d, &h->operands[2 * d]);
+            if (bytes > 0) {
+                int sent = add_value(h, d, elements);
+
+                add_transfer(h, i, sent, add_value(h, 1 - d, elements));
+            }
+        }
+        await_sent(h);
+    }
+    if (status == MO_OK)
+        status = measure_stream(h, on, on->in_flight, &few_ns, NULL, err);
+    for (int i = 0; i < REPEATS && status == MO_OK; i++)
+        status =
+            measure_stream(h, on, on->in_flight + REQUESTS, &ns[i], NULL, err);
+    qsort(ns, REPEATS, sizeof *ns, mo_compare_i64);
+    *request_ns = (double) (ns[REPEATS / 2] - few_ns) / REQUESTS;
+    free(h);
+    return status;
+}
+
+mo_status mo_measure_overhead_run(const mo_backend_unit_options *units,
+                                  int in_flight, mo_measure_overhead *measured,
+                                  mo_error *err)
+{
+    const device_pair on = { &mo_backend_cpu, units, in_flight };
+    double alone_ns, small_ns, large_ns, byte_ns;
+    mo_status status = measure_request(&on, 0, &alone_ns, err);
+
+    if (status == MO_OK)
+        status = measure_request(&on, SMALL, &small_ns, err);
+    if (status == MO_OK)
+        status = measure_request(&on, LARGE, &large_ns, err);
+    if (status != MO_OK)
+        return status;
+    small_ns = mo_max_double(small_ns - alone_ns, 0) / (2 * HOPS);
+    large_ns = mo_max_double(large_ns - alone_ns, 0) / (2 * HOPS);
+    byte_ns = mo_max_double(large_ns - small_ns, 0) / (LARGE - SMALL);
+    *measured = (mo_measure_overhead){
+        .overhead_us = mo_max_double(small_ns - byte_ns * SMALL, 0) / 1000,
+        .copy_gbs = byte_ns > 1e-3 ? 1 / byte_ns : 0,
+    };
+    return MO_OK;
+}
+
+/* The period of a short stream gives the length of the one that counts. */
+static mo_status measure_chain(const device_pair *on, int n_calls,
+                               int n_devices, int64_t *period_ns, mo_error *err)
+{
+    hop_plan *h = calloc(1, sizeof *h);
+    int64_t n = 8 * on->in_flight;
+    mo_status status;
+
+    if (!h)
+        return mo_fail_memory(err);
+
     int read;
 
     begin_plan(h, n_calls, HOST_ELEMENTS);
@@ -175,129 +286,10 @@ static void fill_chain(hop_plan *h, int n_calls, int n_devices)
     h->plan.inputs = &h->input;
     h->plan.outputs = &h->output;
     h->plan.n_inputs = h->plan.n_outputs = 1;
-}
-
-static mo_status make_inputs(void *context, int64_t request,
-                             mo_tensor_dense *inputs, mo_error *err)
-{
-    const hop_plan *h = context;
-
-    (void) request;
-    return h->plan.n_inputs > 0 ? mo_tensor_new(&h->input.desc, inputs, err)
-                                : MO_OK;
-}
-
-/* Processor time of this process. */
-static int64_t process_ns(void)
-{
-    struct timespec t = { 0 };
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* Processor time of so many requests, and their period; either may be NULL. */
-static mo_status measure_stream(hop_plan *h, const mo_backend *backend,
-                                const mo_backend_unit_options *units,
-                                int in_flight, int64_t n, int64_t *ns,
-                                int64_t *period_ns, mo_error *err)
-{
-    static const int rank_of[DEVICES] = { 0 };
-    const mo_backend *backends[DEVICES] = { backend, backend };
-    const mo_transport_world_options world_options = { 0 };
-    mo_run_plan_options run = { .transport = &mo_transport_local,
-                                .backends = backends,
-                                .units = units,
-                                .rank_of = rank_of,
-                                .runs = 1 };
-    const mo_pipeline_options options = { .run = &run,
-                                          .n_slots = in_flight,
-                                          .n_requests = n,
-                                          .source = make_inputs,
-                                          .sink = mo_pipeline_discard_outputs,
-                                          .context = h };
-    mo_pipeline_result result = { 0 };
-    mo_status status = mo_transport_local.open(&world_options, &run.world, err);
-    int64_t begun_ns = process_ns();
-
-    if (status != MO_OK)
-        return status;
-    status = mo_pipeline_run(&h->plan, &options, &result, err);
-    if (ns)
-        *ns = process_ns() - begun_ns;
-    if (period_ns)
-        *period_ns = result.period_ns;
-    mo_pipeline_result_clear(&result);
-    mo_transport_local.close(run.world);
-    return status;
-}
-
-/* Processor time of a request: the median of several streams, less the start,
- * which is that of a stream of few requests. */
-static mo_status measure_request(const mo_backend_unit_options *units,
-                                 int in_flight, int64_t bytes,
-                                 double *request_ns, mo_error *err)
-{
-    hop_plan *h = calloc(1, sizeof *h);
-    int64_t ns[REPEATS] = { 0 }, few_ns = 0;
-    mo_status status = h ? MO_OK : mo_fail_memory(err);
-
-    if (h)
-        fill_plan(h, bytes);
-    if (status == MO_OK)
-        status = measure_stream(h, &mo_backend_cpu, units, in_flight, in_flight,
-                                &few_ns, NULL, err);
-    for (int i = 0; i < REPEATS && status == MO_OK; i++)
-        status = measure_stream(h, &mo_backend_cpu, units, in_flight,
-                                in_flight + REQUESTS, &ns[i], NULL, err);
-    qsort(ns, REPEATS, sizeof *ns, mo_compare_i64);
-    *request_ns = (double) (ns[REPEATS / 2] - few_ns) / REQUESTS;
-    free(h);
-    return status;
-}
-
-mo_status mo_measure_overhead_run(const mo_backend_unit_options *units,
-                                  int in_flight, mo_measure_overhead *measured,
-                                  mo_error *err)
-{
-    double alone_ns, small_ns, large_ns, byte_ns;
-    mo_status status = measure_request(units, in_flight, 0, &alone_ns, err);
-
-    if (status == MO_OK)
-        status = measure_request(units, in_flight, SMALL, &small_ns, err);
-    if (status == MO_OK)
-        status = measure_request(units, in_flight, LARGE, &large_ns, err);
-    if (status != MO_OK)
-        return status;
-    small_ns = mo_max_double(small_ns - alone_ns, 0) / (2 * HOPS);
-    large_ns = mo_max_double(large_ns - alone_ns, 0) / (2 * HOPS);
-    byte_ns = mo_max_double(large_ns - small_ns, 0) / (LARGE - SMALL);
-    *measured = (mo_measure_overhead){
-        .overhead_us = mo_max_double(small_ns - byte_ns * SMALL, 0) / 1000,
-        .copy_gbs = byte_ns > 1e-3 ? 1 / byte_ns : 0,
-    };
-    return MO_OK;
-}
-
-/* The period of a short stream gives the length of the one that counts. */
-static mo_status measure_chain(const mo_backend *backend,
-                               const mo_backend_unit_options *units,
-                               int in_flight, int n_calls, int n_devices,
-                               int64_t *period_ns, mo_error *err)
-{
-    hop_plan *h = calloc(1, sizeof *h);
-    int64_t n = 8 * in_flight;
-    mo_status status;
-
-    if (!h)
-        return mo_fail_memory(err);
-    fill_chain(h, n_calls, n_devices);
-    status =
-        measure_stream(h, backend, units, in_flight, n, NULL, period_ns, err);
+    status = measure_stream(h, on, n, NULL, period_ns, err);
     n = mo_min_i64(HOST_NS / mo_max_i64(*period_ns, 1), HOST_REQUESTS);
-    if (status == MO_OK && n > 8 * in_flight)
-        status = measure_stream(h, backend, units, in_flight, n, NULL,
-                                period_ns, err);
+    if (status == MO_OK && n > 8 * on->in_flight)
+        status = measure_stream(h, on, n, NULL, period_ns, err);
     free(h);
     return status;
 }
@@ -313,16 +305,14 @@ mo_status mo_measure_host_run(const mo_backend *backend,
                               int in_flight, mo_measure_host *measured,
                               mo_error *err)
 {
+    const device_pair on = { backend, units, in_flight };
     int64_t one_ns = 0, calls_ns = 0, hops_ns = 0;
-    mo_status status =
-        measure_chain(backend, units, in_flight, 1, 1, &one_ns, err);
+    mo_status status = measure_chain(&on, 1, 1, &one_ns, err);
 
     if (status == MO_OK)
-        status =
-            measure_chain(backend, units, in_flight, HOPS, 1, &calls_ns, err);
+        status = measure_chain(&on, HOPS, 1, &calls_ns, err);
     if (status == MO_OK)
-        status = measure_chain(backend, units, in_flight, HOPS, DEVICES,
-                               &hops_ns, err);
+        status = measure_chain(&on, HOPS, DEVICES, &hops_ns, err);
     if (status == MO_OK)
         *measured = (mo_measure_host){
             .request_us = (double) one_ns / 1000,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/measure/chrome_trace.h"
+#include "exec/measure/run_analysis.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,50 +15,9 @@ typedef struct trace {
     int64_t *there; /* by transfer: its arrival at the receiver */
 } trace;
 
-static void write_call(trace *t, int device, int call, const mo_run_step *time)
-{
-    const mo_plan_call *c = &t->plan->calls[call];
-    const mo_plan_item *item = &t->plan->items[c->item];
-
-    mo_trace_open_event(&t->w, 'X', device, MO_TRACE_CALLS, item->name);
-    mo_out_printf(t->w.out, ",\"cat\":\"%s\"", mo_class_name(item->class));
-    mo_trace_put_interval(&t->w, time->begin_ns, time->end_ns);
-    mo_out_printf(t->w.out, ",\"args\":{\"call\":\"%s\",\"type\":",
-                  mo_call_kind_name(c->call.kind));
-    mo_out_json(t->w.out, item->type ? item->type : "");
-    mo_out_text(t->w.out, "}}");
-}
-
-/* One end of a transfer. */
-static void write_transfer(trace *t, int device, int transfer, bool sending,
-                           int64_t begin_ns, int64_t end_ns)
-{
-    const mo_plan_transfer *way = &t->plan->transfers[transfer];
-    int row = sending ? MO_TRACE_SENDING : MO_TRACE_RECEIVING;
-
-    mo_trace_open_event(&t->w, 'X', device, row,
-                        t->plan->values[way->from_value].name);
-    mo_trace_put_interval(&t->w, begin_ns, end_ns);
-    mo_out_printf(t->w.out, ",\"args\":{\"bytes\":%lld}}",
-                  (long long) way->bytes);
-    mo_trace_put_arrow(&t->w, device, transfer, sending,
-                       sending ? begin_ns : end_ns);
-}
-
 static bool is_sender(const trace *t, int device, int transfer)
 {
     return t->plan->transfers[transfer].from == device;
-}
-
-/* From its post to its await; of a sender, which may await much later, to its
- * arrival. */
-static void write_awaited(trace *t, int device, int transfer, int64_t end_ns)
-{
-    bool sending = is_sender(t, device, transfer);
-
-    if (sending && t->there[transfer] < end_ns)
-        end_ns = t->there[transfer];
-    write_transfer(t, device, transfer, sending, t->begun[transfer], end_ns);
 }
 
 static void write_device(trace *t, int device)
@@ -70,40 +29,51 @@ static void write_device(trace *t, int device)
     for (int i = 0; i < d->n_steps; i++) {
         const mo_plan_step *step = &d->steps[i];
 
-        if (step->kind == MO_PLAN_STEP_COMPUTE)
-            write_call(t, device, step->what, &times[i]);
+        if (step->kind == MO_PLAN_STEP_COMPUTE) {
+            const mo_run_step *time = &times[i];
+            const mo_plan_call *c = &t->plan->calls[step->what];
+            const mo_plan_item *item = &t->plan->items[c->item];
+
+            mo_trace_open_event(&t->w, 'X', device, MO_TRACE_CALLS, item->name);
+            mo_out_printf(t->w.out, ",\"cat\":\"%s\"",
+                          mo_class_name(item->class));
+            mo_trace_put_interval(&t->w, time->begin_ns, time->end_ns);
+            mo_out_printf(t->w.out, ",\"args\":{\"call\":\"%s\",\"type\":",
+                          mo_call_kind_name(c->call.kind));
+            mo_out_json(t->w.out, item->type ? item->type : "");
+            mo_out_text(t->w.out, "}}");
+        }
         if (step->kind == MO_PLAN_STEP_SEND ||
             step->kind == MO_PLAN_STEP_RECEIVE)
             t->begun[step->what] = times[i].begin_ns;
-        if (step->kind == MO_PLAN_STEP_AWAIT)
-            write_awaited(t, device, step->what, times[i].end_ns);
+        if (step->kind == MO_PLAN_STEP_AWAIT) {
+            /* From its post to its await; of a sender, which may await much
+             * later, to its arrival. */
+            int64_t end_ns = times[i].end_ns;
+            bool sending = is_sender(t, device, step->what);
+
+            if (sending && t->there[step->what] < end_ns)
+                end_ns = t->there[step->what];
+
+            /* One end of a transfer. */
+            int64_t begin_ns = t->begun[step->what];
+            const mo_plan_transfer *way = &t->plan->transfers[step->what];
+            int row = sending ? MO_TRACE_SENDING : MO_TRACE_RECEIVING;
+
+            mo_trace_open_event(&t->w, 'X', device, row,
+                                t->plan->values[way->from_value].name);
+            mo_trace_put_interval(&t->w, begin_ns, end_ns);
+            mo_out_printf(t->w.out, ",\"args\":{\"bytes\":%lld}}",
+                          (long long) way->bytes);
+            mo_trace_put_arrow(&t->w, device, step->what, sending,
+                               sending ? begin_ns : end_ns);
+        }
     }
 }
 
 static bool has_steps(const trace *t, int device)
 {
     return t->result->steps && t->result->steps[device];
-}
-
-static void write_events(trace *t)
-{
-    for (int i = 0; i < t->plan->n_transfers; i++)
-        t->there[i] = INT64_MAX;
-    for (int k = 0; k < t->plan->n_devices; k++)
-        if (has_steps(t, k)) {
-            const mo_plan_device *d = &t->plan->devices[k];
-            const mo_run_step *times = t->result->steps[k];
-
-            for (int i = 0; i < d->n_steps; i++)
-                if (d->steps[i].kind == MO_PLAN_STEP_AWAIT &&
-                    !is_sender(t, k, d->steps[i].what))
-                    t->there[d->steps[i].what] = times[i].end_ns;
-        }
-    mo_trace_begin(&t->w);
-    for (int k = 0; k < t->plan->n_devices; k++)
-        if (has_steps(t, k))
-            write_device(t, k);
-    mo_trace_end(&t->w);
 }
 
 mo_status mo_measure_write_chrome_trace(const mo_exec_plan *plan,
@@ -118,8 +88,25 @@ mo_status mo_measure_write_chrome_trace(const mo_exec_plan *plan,
                 .there = calloc(n, sizeof *t.there) };
     bool done = t.begun && t.there;
 
-    if (done)
-        write_events(&t);
+    if (done) {
+        for (int i = 0; i < t.plan->n_transfers; i++)
+            t.there[i] = INT64_MAX;
+        for (int k = 0; k < t.plan->n_devices; k++)
+            if (has_steps(&t, k)) {
+                const mo_plan_device *d = &t.plan->devices[k];
+                const mo_run_step *times = t.result->steps[k];
+
+                for (int i = 0; i < d->n_steps; i++)
+                    if (d->steps[i].kind == MO_PLAN_STEP_AWAIT &&
+                        !is_sender(&t, k, d->steps[i].what))
+                        t.there[d->steps[i].what] = times[i].end_ns;
+            }
+        mo_trace_begin(&t.w);
+        for (int k = 0; k < t.plan->n_devices; k++)
+            if (has_steps(&t, k))
+                write_device(&t, k);
+        mo_trace_end(&t.w);
+    }
     free(t.there);
     free(t.begun);
     return done ? MO_OK : mo_fail_memory(err);

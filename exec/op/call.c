@@ -65,19 +65,13 @@ mo_call_window mo_call_window_to_3d(const mo_call_window *sweep)
     return s;
 }
 
-/* Arrays here store no capacity: it is the power of two that holds count. */
-static bool is_full(int count)
-{
-    return (count & (count - 1)) == 0;
-}
-
 /* Appends a zeroed item to *items; false without memory. The arena keeps the
  * old array. */
 static bool append_item(mo_arena *arena, void **items, int count, size_t size)
 {
     void *larger;
 
-    if (!is_full(count))
+    if ((count & (count - 1)) != 0) /* full at powers of two */
         return true;
     larger = mo_arena_array(arena, count > 0 ? 2 * (size_t) count : 1, size);
     if (!larger)
@@ -88,9 +82,8 @@ static bool append_item(mo_arena *arena, void **items, int count, size_t size)
     return true;
 }
 
-mo_status mo_lower_add_call(mo_lower_result *lowered, mo_arena *arena,
-                            mo_call_kind kind, int n_in, int n_out,
-                            mo_call **call, mo_error *err)
+mo_status mo_lower_add_call(mo_lower_result *lowered, mo_call_kind kind,
+                            int n_in, int n_out, mo_call **call, mo_error *err)
 {
     void *calls = lowered->calls;
     mo_call *made;
@@ -100,15 +93,16 @@ mo_status mo_lower_add_call(mo_lower_result *lowered, mo_arena *arena,
                        "an op with more than %d inputs or outputs cannot be "
                        "run",
                        MO_CALL_MAX_OPERANDS);
-    if (!append_item(arena, &calls, lowered->n_calls, sizeof *made))
+    if (!append_item(lowered->arena, &calls, lowered->n_calls, sizeof *made))
         return mo_fail_memory(err);
     lowered->calls = calls;
     made = &lowered->calls[lowered->n_calls];
     made->kind = kind;
     made->n_in = made->first_extra = n_in;
     made->n_out = n_out;
-    made->in = mo_arena_array(arena, (size_t) n_in, sizeof *made->in);
-    made->out = mo_arena_array(arena, (size_t) n_out, sizeof *made->out);
+    made->in = mo_arena_array(lowered->arena, (size_t) n_in, sizeof *made->in);
+    made->out =
+        mo_arena_array(lowered->arena, (size_t) n_out, sizeof *made->out);
     if (!made->in || !made->out)
         return mo_fail_memory(err);
     lowered->n_calls++;
@@ -116,13 +110,13 @@ mo_status mo_lower_add_call(mo_lower_result *lowered, mo_arena *arena,
     return MO_OK;
 }
 
-mo_status mo_lower_add_temp(mo_lower_result *lowered, mo_arena *arena,
-                            const mo_op_site *site, const mo_tensor_desc *desc,
-                            int *number, mo_error *err)
+mo_status mo_lower_add_temp(mo_lower_result *lowered, const mo_op_site *site,
+                            const mo_tensor_desc *desc, int *number,
+                            mo_error *err)
 {
     void *temps = lowered->temps;
 
-    if (!append_item(arena, &temps, lowered->n_temps, sizeof *desc))
+    if (!append_item(lowered->arena, &temps, lowered->n_temps, sizeof *desc))
         return mo_fail_memory(err);
     lowered->temps = temps;
     lowered->temps[lowered->n_temps] = *desc;

@@ -105,7 +105,7 @@ typedef struct mo_call_conv {
     bool transposed;
     bool channels_last; /* data and result */
     /* Elements of the result between neighbours in space, where it is a part
-     * of another tensor (exec/plan/passes/concat_inplace.h); 0:
+     * of another tensor (exec/plan/passes/concat_inplace.c); 0:
      * out_channels. */
     int64_t pitch;
 } mo_call_conv;
@@ -250,7 +250,9 @@ typedef enum mo_call_interpolate_coordinates {
     MO_CALL_COORDINATES_PYTORCH_HALF_PIXEL,
     MO_CALL_COORDINATES_ASYMMETRIC,
     MO_CALL_COORDINATES_TF_HALF_PIXEL_NN,
-    MO_CALL_COORDINATES_ALIGN_CORNERS
+    MO_CALL_COORDINATES_ALIGN_CORNERS,
+    MO_CALL_COORDINATES_HALF_PIXEL_SYMMETRIC, /* this and the next by onnx */
+    MO_CALL_COORDINATES_TF_CROP
 } mo_call_interpolate_coordinates;
 
 typedef enum mo_call_interpolate_nearest {
@@ -266,12 +268,16 @@ typedef struct mo_call_interpolate {
     mo_call_interpolate_coordinates coordinates;
     mo_call_interpolate_nearest nearest;
     bool antialias;
-    double cubic; /* coefficient a */
+    bool onnx;            /* coordinates and weights as ONNX defines them, by
+                             the scale even where it keeps the size */
+    bool exclude_outside; /* by onnx: no weight for elements outside */
+    double cubic;         /* coefficient a */
     int rank;
     int64_t in[MO_MAX_RANK]; /* padded sizes: pads are a copy before */
     int64_t out[MO_MAX_RANK];
-    double scale[MO_MAX_RANK]; /* out over in, by the op; 1 elsewhere */
-    bool moves[MO_MAX_RANK];   /* the axes that are interpolated */
+    double scale[MO_MAX_RANK];   /* out over in, by the op; 1 elsewhere */
+    bool moves[MO_MAX_RANK];     /* the axes that are interpolated */
+    double crop[2][MO_MAX_RANK]; /* of TF_CROP: start and end, from 0 to 1 */
 } mo_call_interpolate;
 
 /* ATTENTION: softmax(score(scale q k') + mask) v, for every batch index.

@@ -33,9 +33,8 @@ void mo_lower_copy_box_push(mo_call_copy_box *box, int64_t extent,
 }
 
 mo_status mo_lower_copy_add_call(const mo_op_site *site, int n_in,
-                                 int64_t n_boxes, mo_arena *arena,
-                                 mo_lower_result *lowered, mo_call **call,
-                                 mo_error *err)
+                                 int64_t n_boxes, mo_lower_result *lowered,
+                                 mo_call **call, mo_error *err)
 {
     mo_status status;
 
@@ -43,8 +42,8 @@ mo_status mo_lower_copy_add_call(const mo_op_site *site, int n_in,
         return mo_op_site_fail(site, MO_E_SUPPORT, err,
                                "it would move more than %d blocks",
                                MO_LOWER_COPY_MAX_BOXES);
-    status = mo_lower_add_call(lowered, arena, MO_CALL_COPY, n_in, site->n_out,
-                               call, err);
+    status =
+        mo_lower_add_call(lowered, MO_CALL_COPY, n_in, site->n_out, call, err);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < n_in; i++)
@@ -53,18 +52,17 @@ mo_status mo_lower_copy_add_call(const mo_op_site *site, int n_in,
         (*call)->out[i] = site->n_in + i;
     (*call)->u.copy.fill_in = -1;
     (*call)->u.copy.n_boxes = (int) n_boxes;
-    (*call)->u.copy.boxes =
-        mo_arena_array(arena, (size_t) n_boxes, sizeof(mo_call_copy_box));
+    (*call)->u.copy.boxes = mo_arena_array(lowered->arena, (size_t) n_boxes,
+                                           sizeof(mo_call_copy_box));
     return (*call)->u.copy.boxes ? MO_OK : mo_fail_memory(err);
 }
 
 mo_status mo_lower_copy_add_box(const mo_call_copy_box *box, int from, int to,
-                                mo_arena *arena, mo_lower_result *lowered,
-                                mo_error *err)
+                                mo_lower_result *lowered, mo_error *err)
 {
     mo_call *call;
     mo_status status =
-        mo_lower_add_call(lowered, arena, MO_CALL_COPY, 1, 1, &call, err);
+        mo_lower_add_call(lowered, MO_CALL_COPY, 1, 1, &call, err);
 
     if (status != MO_OK)
         return status;
@@ -72,7 +70,7 @@ mo_status mo_lower_copy_add_box(const mo_call_copy_box *box, int from, int to,
     call->out[0] = to;
     call->u.copy.fill_in = -1;
     call->u.copy.n_boxes = 1;
-    call->u.copy.boxes = mo_arena_alloc(arena, sizeof *box);
+    call->u.copy.boxes = mo_arena_alloc(lowered->arena, sizeof *box);
     if (!call->u.copy.boxes)
         return mo_fail_memory(err);
     call->u.copy.boxes[0] = *box;

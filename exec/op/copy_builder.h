@@ -36,14 +36,12 @@ void mo_lower_copy_box_push(mo_call_copy_box *box, int64_t extent,
  * its outputs; *call is owned by the arena and valid until the next call is
  * added. */
 mo_status mo_lower_copy_add_call(const mo_op_site *site, int n_in,
-                                 int64_t n_boxes, mo_arena *arena,
-                                 mo_lower_result *lowered, mo_call **call,
-                                 mo_error *err);
+                                 int64_t n_boxes, mo_lower_result *lowered,
+                                 mo_call **call, mo_error *err);
 
 /* Adds a call with one box, from operand to operand. */
 mo_status mo_lower_copy_add_box(const mo_call_copy_box *box, int from, int to,
-                                mo_arena *arena, mo_lower_result *lowered,
-                                mo_error *err);
+                                mo_lower_result *lowered, mo_error *err);
 
 /* Fails where an output's type is not that of input 0: copies do not
  * convert. */

@@ -37,7 +37,6 @@ static mo_call_copy_box box_of_regions(const mo_op_site *site,
 
 mo_status mo_lower_copy_regions_add_call(const mo_op_site *site,
                                          const mo_lower_copy_regions *zones,
-                                         mo_arena *arena,
                                          mo_lower_result *lowered,
                                          mo_error *err)
 {
@@ -47,8 +46,7 @@ mo_status mo_lower_copy_regions_add_call(const mo_op_site *site,
 
     for (int d = 0; d < site->in[0].shape.rank; d++)
         n_boxes *= zones[d].n;
-    status =
-        mo_lower_copy_add_call(site, 1, n_boxes, arena, lowered, &call, err);
+    status = mo_lower_copy_add_call(site, 1, n_boxes, lowered, &call, err);
     for (int64_t i = 0; status == MO_OK && i < n_boxes; i++)
         call->u.copy.boxes[i] = box_of_regions(site, zones, i);
     return status;

@@ -35,7 +35,6 @@ void mo_lower_copy_regions_push(mo_lower_copy_regions *zones,
 /* Adds a call from input 0 to output 0, with regions by dimension of both. */
 mo_status mo_lower_copy_regions_add_call(const mo_op_site *site,
                                          const mo_lower_copy_regions *zones,
-                                         mo_arena *arena,
                                          mo_lower_result *lowered,
                                          mo_error *err);
 

@@ -15,6 +15,8 @@ typedef struct resized {
     /* LINEAR: how much narrower the triangle is, and how far it reaches. */
     float narrow;
     int64_t reach;
+    double onnx_narrow, onnx_reach; /* the same by ONNX's formulas */
+    double crop[2];
 } resized;
 
 /* Coordinate of element x of the result in the input. */
@@ -35,15 +37,6 @@ static float unclamped_coordinate(const resized *r, float x)
         return r->out > 1 ? x * (float) (r->in - 1) / (float) (r->out - 1)
                           : 0.0f;
     }
-}
-
-/* Extreme scales lead far outside, where all coordinates have the same effect;
- * clamped, so that they can be converted to an integer. */
-static float coordinate_of(const resized *r, float x)
-{
-    const float far = 0x1p40f;
-
-    return fmaxf(-far, fminf(far, unclamped_coordinate(r, x)));
 }
 
 static float round_place(const resized *r, float x)
@@ -70,14 +63,10 @@ static int64_t clamp_index(int64_t i, int64_t size)
 static void push_tap(mo_call_interp_taps *taps, int64_t *n, int64_t index,
                      float weight)
 {
+    if (weight == 0)
+        return;
     taps->index[*n] = index;
     taps->weight[(*n)++] = weight;
-}
-
-static void push_nearest(const resized *r, float place,
-                         mo_call_interp_taps *taps, int64_t *n)
-{
-    push_tap(taps, n, clamp_index((int64_t) round_place(r, place), r->in), 1);
 }
 
 static void push_linear_onnx(const resized *r, float place,
@@ -133,8 +122,71 @@ static void push_cubic(const resized *r, float place, mo_call_interp_taps *taps,
                  weight[i]);
 }
 
+/* The scale is not the quotient of the sizes where out was rounded. */
+static double onnx_coordinate(const resized *r, double x)
+{
+    double scale = r->scale, in = (double) r->in, wide = scale * in;
+
+    switch (r->call->coordinates) {
+    case MO_CALL_COORDINATES_ALIGN_CORNERS:
+        return wide == 1 ? 0 : x * (in - 1) / (wide - 1);
+    case MO_CALL_COORDINATES_ASYMMETRIC:
+        return x / scale;
+    case MO_CALL_COORDINATES_TF_CROP:
+        return (in - 1) * (r->crop[0] + (r->crop[1] - r->crop[0]) *
+                                            (wide == 1 ? 0.5 : x / (wide - 1)));
+    case MO_CALL_COORDINATES_HALF_PIXEL_SYMMETRIC:
+        return in / 2 * (1 - (double) r->out / wide) + (x + 0.5) / scale - 0.5;
+    case MO_CALL_COORDINATES_PYTORCH_HALF_PIXEL:
+        return wide == 1 ? -0.5 : (x + 0.5) / scale - 0.5;
+    default:
+        return (x + 0.5) / scale - 0.5;
+    }
+}
+
+/* The weight of an element at distance t. */
+static double onnx_weight(const mo_call_interpolate *call, double t)
+{
+    double a = call->cubic;
+
+    t = fabs(t);
+    if (call->mode != MO_CALL_INTERPOLATE_CUBIC)
+        return t < 1 ? 1 - t : 0;
+    if (t <= 1)
+        return ((a + 2) * t - (a + 3)) * t * t + 1;
+    return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
+}
+
+/* Elements outside count for those at the ends; equal indices are one tap. */
+static void push_onnx(const resized *r, double at, mo_call_interp_taps *taps,
+                      int64_t *n)
+{
+    const mo_call_interpolate *call = r->call;
+    bool excludes = call->exclude_outside;
+    double low = ceil(at - r->onnx_reach), high = floor(at + r->onnx_reach);
+    double sum = 0, weight = 0, last = (double) (r->in - 1);
+
+    if (excludes) {
+        low = fmax(low, 0);
+        high = fmin(high, last);
+    }
+    for (double i = low; i <= high; i++)
+        sum += onnx_weight(call, (i - at) * r->onnx_narrow);
+    sum = sum != 0 ? sum : 1;
+    for (double i = low; i <= high; i++) {
+        weight += onnx_weight(call, (i - at) * r->onnx_narrow);
+        if (i < high && (i < 0 || i >= last))
+            continue;
+        push_tap(taps, n, (int64_t) fmax(0, fmin(i, last)),
+                 (float) (weight / sum));
+        weight = 0;
+    }
+}
+
 static int64_t most_taps(const resized *r)
 {
+    if (r->call->onnx && r->call->mode != MO_CALL_INTERPOLATE_NEAREST)
+        return (int64_t) fmin((double) r->in, 2 * ceil(r->onnx_reach) + 1);
     switch (r->call->mode) {
     case MO_CALL_INTERPOLATE_NEAREST:
         return 1;
@@ -147,22 +199,30 @@ static int64_t most_taps(const resized *r)
     }
 }
 
-static void push_taps(const resized *r, float place, mo_call_interp_taps *taps,
+/* The taps of element x. Extreme scales lead far outside, where all coordinates
+ * have the same effect; clamped, so that they can be converted to an integer.
+ */
+static void push_taps(const resized *r, int64_t x, mo_call_interp_taps *taps,
                       int64_t *n)
 {
-    switch (r->call->mode) {
-    case MO_CALL_INTERPOLATE_NEAREST:
-        push_nearest(r, place, taps, n);
-        break;
-    case MO_CALL_INTERPOLATE_LINEAR_ONNX:
+    const double far = 0x1p40;
+    double at = r->call->onnx ? onnx_coordinate(r, (double) x)
+                              : unclamped_coordinate(r, (float) x);
+    float place;
+
+    at = fmax(-far, fmin(far, at));
+    place = (float) at;
+    if (r->call->mode == MO_CALL_INTERPOLATE_NEAREST)
+        push_tap(taps, n, clamp_index((int64_t) round_place(r, place), r->in),
+                 1);
+    else if (r->call->onnx)
+        push_onnx(r, at, taps, n);
+    else if (r->call->mode == MO_CALL_INTERPOLATE_LINEAR_ONNX)
         push_linear_onnx(r, place, taps, n);
-        break;
-    case MO_CALL_INTERPOLATE_CUBIC:
+    else if (r->call->mode == MO_CALL_INTERPOLATE_CUBIC)
         push_cubic(r, place, taps, n);
-        break;
-    default:
+    else
         push_linear(r, place, taps, n);
-    }
 }
 
 /* With antialiasing the triangle is wider when any dimension shrinks. */
@@ -181,6 +241,14 @@ static resized resize_dim(const mo_call_interpolate *call, int d)
         r.narrow = r.scale;
     r.reach =
         r.scale > 1 ? 2 : (int64_t) fminf(ceilf(2.0f / r.narrow), 0x1p40f);
+    /* A scale that leaves an element is at least a half over in. */
+    r.onnx_narrow = call->antialias && r.scale < 1
+                        ? fmax(r.scale, 0.25 / (double) (r.in + 1))
+                        : 1;
+    r.onnx_reach =
+        (call->mode == MO_CALL_INTERPOLATE_CUBIC ? 2 : 1) / r.onnx_narrow;
+    for (int i = 0; i < 2; i++)
+        r.crop[i] = call->crop[i][d];
     return r;
 }
 
@@ -203,7 +271,7 @@ mo_status mo_call_interp_taps_init(const mo_call_interpolate *call, int d,
         return mo_fail_memory(err);
     }
     for (int64_t i = 0; i < r.out; i++) {
-        push_taps(&r, coordinate_of(&r, (float) i), taps, &n);
+        push_taps(&r, i, taps, &n);
         taps->first[i + 1] = n;
     }
     return MO_OK;

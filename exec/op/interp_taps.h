@@ -4,7 +4,9 @@
  * each output element along a dimension.
  *
  * Coordinates are computed in floats and by OpenVINO's formulas, so that ties
- * and rounding are the same.
+ * and rounding are the same; those of ONNX, where the call says so, in doubles.
+ * A tap has a weight that is not 0: an element that only copies another one does
+ * not depend on infinite neighbours.
  */
 #ifndef MO_EXEC_OP_INTERP_TAPS_H
 #define MO_EXEC_OP_INTERP_TAPS_H

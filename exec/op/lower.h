@@ -19,17 +19,18 @@
  * outputs, then temporaries, in that numbering. A call reads inputs or results
  * of earlier calls. */
 typedef struct mo_lower_result {
+    mo_arena *arena; /* given; owns all of it */
     mo_call *calls;
     int n_calls;
     mo_tensor_desc *temps;
     int n_temps;
 } mo_lower_result;
 
-/* Lowers one operator; arena owns everything in *lowered. MO_E_SUPPORT: this
- * type, or this use of it, cannot be run; MO_E_INPUT: its shapes, types or
+/* Lowers one operator; *lowered has an arena and nothing else. MO_E_SUPPORT:
+ * this type, or this use of it, cannot be run; MO_E_INPUT: its shapes, types or
  * attributes are invalid. */
-typedef mo_status mo_lower_fn(const mo_op_site *site, mo_arena *arena,
-                              mo_lower_result *lowered, mo_error *err);
+typedef mo_status mo_lower_fn(const mo_op_site *site, mo_lower_result *lowered,
+                              mo_error *err);
 
 /* The lowering of a row of operators.def. */
 typedef struct mo_lower_entry {
@@ -56,20 +57,19 @@ typedef enum mo_lower_integer_step {
 const mo_lower_entry *mo_lower_entry_find(const char *type);
 const mo_lower_entry *mo_lower_entry_at(int index);
 
-/* Lowers the operator at site, after checking its constant inputs and its
- * shapes (shape_check.h). Fails with MO_E_SUPPORT where the operator cannot be
- * run, or an input must be constant and is not. */
+/* Lowers the operator at site into *lowered, after checking its constant inputs
+ * and its shapes (shape_check.h). Fails with MO_E_SUPPORT where the operator
+ * cannot be run, or an input must be constant and is not. */
 mo_status mo_lower_operator(const mo_op_site *site, mo_arena *arena,
                             mo_lower_result *lowered, mo_error *err);
 
 /* For lowerings: adds a call of that kind with arrays for its operands; *call
  * is owned by the arena and valid until the next one is added. */
-mo_status mo_lower_add_call(mo_lower_result *lowered, mo_arena *arena,
-                            mo_call_kind kind, int n_in, int n_out,
-                            mo_call **call, mo_error *err);
+mo_status mo_lower_add_call(mo_lower_result *lowered, mo_call_kind kind,
+                            int n_in, int n_out, mo_call **call, mo_error *err);
 /* Adds a temporary; *number is its operand. */
-mo_status mo_lower_add_temp(mo_lower_result *lowered, mo_arena *arena,
-                            const mo_op_site *site, const mo_tensor_desc *desc,
-                            int *number, mo_error *err);
+mo_status mo_lower_add_temp(mo_lower_result *lowered, const mo_op_site *site,
+                            const mo_tensor_desc *desc, int *number,
+                            mo_error *err);
 
 #endif

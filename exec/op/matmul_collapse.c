@@ -42,13 +42,6 @@ static void move_batch(mo_call_matmul *f, int to, int from)
     f->c.batch[to] = f->c.batch[from];
 }
 
-static void remove_batch(mo_call_matmul *f, int d)
-{
-    for (int i = d + 1; i < f->n_batch; i++)
-        move_batch(f, i - 1, i);
-    f->n_batch--;
-}
-
 /* Whether one stride steps through both batch dimensions; extent: of inner. */
 static bool is_contiguous(const mo_call_matmul_operand *operand, int outer,
                           int inner, int64_t extent)
@@ -108,21 +101,10 @@ static bool fold_batch(mo_call_matmul *f, int d)
         return false;
     }
     f->m *= extent;
-    remove_batch(f, d);
+    for (int i = d + 1; i < f->n_batch; i++)
+        move_batch(f, i - 1, i);
+    f->n_batch--;
     return true;
-}
-
-/* Exchanges the rows with batch dimension d. */
-static void exchange_rows(mo_call_matmul *f, int d)
-{
-    mo_call_matmul was = *f;
-
-    f->m = was.extent[d];
-    f->a.row = was.a.batch[d];
-    f->c.row = was.c.batch[d];
-    f->extent[d] = was.m;
-    f->a.batch[d] = was.a.row;
-    f->c.batch[d] = was.c.row;
 }
 
 /* Of the batches that could be rows but for their stride, the longest one is:
@@ -132,7 +114,15 @@ static bool lengthen_rows(mo_call_matmul *f)
     for (int d = f->n_batch - 1; d >= 0; d--)
         if (f->b.batch[d] == 0 && f->a.batch[d] != 0 && f->a.row != 0 &&
             f->extent[d] > f->m && has_matrix_layout(f, d)) {
-            exchange_rows(f, d);
+            /* Exchanges the rows with batch dimension d. */
+            mo_call_matmul was = *f;
+
+            f->m = was.extent[d];
+            f->a.row = was.a.batch[d];
+            f->c.row = was.c.batch[d];
+            f->extent[d] = was.m;
+            f->a.batch[d] = was.a.row;
+            f->c.batch[d] = was.c.row;
             return true;
         }
     return false;

@@ -129,9 +129,24 @@ int mo_point_builder_input(mo_point_builder *builder, int i)
     return mo_point_builder_operand(builder, i, &site->in[i]);
 }
 
+/* A register of u64: an operand, or a step on some. */
+static bool is_unsigned(const mo_point_program *point, int reg)
+{
+    return (reg < point->n_operands
+                ? point->operands[reg].elem
+                : point->steps[reg - point->n_operands].elem) == MO_ELEM_U64;
+}
+
 static int push_step(mo_point_builder *builder, mo_point_step step)
 {
-    int reg = mo_point_push_step(&builder->point, step);
+    mo_point_signature signature = mo_point_op_signature(step.op);
+    int reg;
+
+    if (builder->status == MO_OK && !signature.a_real &&
+        step.op != MO_POINT_I_WRAP &&
+        is_unsigned(&builder->point, signature.arity > 2 ? step.b : step.a))
+        step.elem = MO_ELEM_U64;
+    reg = mo_point_push_step(&builder->point, step);
 
     return reg >= 0 ? reg
                     : fail_builder(builder, MO_E_SUPPORT, "has too many steps");
@@ -212,7 +227,11 @@ void mo_point_builder_store(mo_point_builder *builder, int reg)
     builder->point.result =
         mo_elem_is_float(elem) ? mo_point_builder_to_real(builder, reg)
         : elem == MO_ELEM_BOOL ? mo_point_builder_to_bool(builder, reg)
-                               : mo_point_builder_to_integer(builder, reg);
+        : elem == MO_ELEM_U64 && mo_point_builder_is_real(builder, reg)
+            ? push_step(builder, (mo_point_step){ .op = MO_POINT_TRUNCATE,
+                                                  .a = reg,
+                                                  .elem = elem })
+            : mo_point_builder_to_integer(builder, reg);
 }
 
 /* Returns true when every dimension of the result is that of some operand. */
@@ -244,7 +263,6 @@ static mo_status check_program(mo_point_builder *builder, mo_error *err)
 }
 
 mo_status mo_point_builder_finish_call(mo_point_builder *builder,
-                                       mo_arena *arena,
                                        mo_lower_result *lowered, mo_error *err)
 {
     int n = builder->point.n_operands;
@@ -252,8 +270,7 @@ mo_status mo_point_builder_finish_call(mo_point_builder *builder,
     mo_status status = check_program(builder, err);
 
     if (status == MO_OK)
-        status =
-            mo_lower_add_call(lowered, arena, MO_CALL_POINT, n, 1, &call, err);
+        status = mo_lower_add_call(lowered, MO_CALL_POINT, n, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->u.point = builder->point;

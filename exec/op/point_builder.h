@@ -8,7 +8,7 @@
  *
  *     mo_point_builder_store(
  *         &builder, mo_point_builder_binary(&builder, MO_POINT_ADD, x, y));
- *     return mo_point_builder_finish_call(&builder, arena, lowered, err);
+ *     return mo_point_builder_finish_call(&builder, lowered, err);
  *
  * The first failure is kept and returned by mo_point_builder_finish_call();
  * the calls in between are harmless. A builder owns no memory.
@@ -71,7 +71,6 @@ void mo_point_builder_fail(mo_point_builder *builder, mo_status status,
 
 /* Adds the call to lowered, or returns the first failure. */
 mo_status mo_point_builder_finish_call(mo_point_builder *builder,
-                                       mo_arena *arena,
                                        mo_lower_result *lowered, mo_error *err);
 
 /* Makes it the epilogue of a call instead: its tensors 1, 2, ... are

@@ -303,3 +303,13 @@ void mo_point_unify_operands(mo_point_program *point, int keep, int drop)
     else if (point->result > drop)
         point->result--;
 }
+
+mo_point_program mo_point_program_identity(mo_elem elem, const mo_shape *shape)
+{
+    mo_point_program point = { .n_operands = 1,
+                               .out = mo_point_access_dense(shape) };
+
+    point.operands[0].elem = elem;
+    point.operands[0].access = point.out;
+    return point;
+}

@@ -30,7 +30,8 @@ typedef struct mo_point_step {
     mo_point_op op;
     int a, b, c;  /* registers; 0 where not used */
     double x, y;  /* parameters */
-    mo_elem elem; /* of MO_POINT_ROUND_TO and MO_POINT_I_WRAP */
+    mo_elem elem; /* of MO_POINT_ROUND_TO and MO_POINT_I_WRAP; of other steps
+                     between integers and reals MO_ELEM_U64: unsigned */
 } mo_point_step;
 
 enum {
@@ -112,5 +113,8 @@ bool mo_point_fuse(const mo_point_program *first, mo_elem stored,
 
 /* Removes operand drop, which equals operand keep (a lower number). */
 void mo_point_unify_operands(mo_point_program *point, int keep, int drop);
+
+/* Returns the program that stores its only operand, of that type and shape. */
+mo_point_program mo_point_program_identity(mo_elem elem, const mo_shape *shape);
 
 #endif

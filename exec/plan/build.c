@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "exec/plan/lower/lower.h"
 #include "exec/plan/passes/passes.h"
@@ -32,39 +33,15 @@ static mo_status make_devices(const mo_instance *x, mo_exec_plan *plan,
         plan->devices[d].id = mo_arena_text(plan->arena, id, strlen(id));
         plan->devices[d].capacity_bytes = x->capacity_bytes[d];
         plan->devices[d].keep_bytes =
-            (x->capacity_bytes[d] == INT64_MAX ? DEFAULT_MEMORY_BYTES
-                                               : x->capacity_bytes[d]) /
-            KEEP_SHARE;
+            mo_ablated(MO_ABLATION_deferred_awaits)
+                ? 0
+                : (x->capacity_bytes[d] == INT64_MAX ? DEFAULT_MEMORY_BYTES
+                                                     : x->capacity_bytes[d]) /
+                      KEEP_SHARE;
         if (!plan->devices[d].id)
             return mo_fail_memory(err);
     }
     return MO_OK;
-}
-
-/* The optimization pipeline. Dead calls would keep others from being fused;
- * calls that the passes leave without a reader are removed at the end. */
-static mo_status run_optimizations(const mo_plan_source *source,
-                                   mo_exec_plan *plan, mo_error *err)
-{
-    mo_status status = mo_pass_dce(plan, err);
-
-    if (status == MO_OK)
-        status = mo_pass_const_fold(plan, err);
-    if (status == MO_OK && source->fuses_attention)
-        status = mo_pass_fuse_attention(source, plan, err);
-    if (status == MO_OK && source->fuses_attention)
-        status = mo_pass_dce(plan, err);
-    if (status == MO_OK && source->fuse)
-        status = mo_pass_fuse_pointwise(source, plan, err);
-    if (status == MO_OK && source->layout)
-        status = mo_pass_nhwc_layout(plan, err);
-    if (status == MO_OK && source->fuse)
-        status = mo_pass_copy_elim(source->can_jit, plan, err);
-    if (status == MO_OK && source->fuse)
-        status = mo_pass_merge_qkv(source->fuses_attention, plan, err);
-    if (status == MO_OK)
-        mo_pass_fold_batches(plan);
-    return status == MO_OK ? mo_pass_dce(plan, err) : status;
 }
 
 /* Devices without memory to spare keep no sent buffers. Returns whether any
@@ -90,25 +67,10 @@ static mo_status assign_steps(const mo_plan_source *source, mo_exec_plan *plan,
 {
     mo_status status = mo_plan_order_steps(source, plan, start_ns, err);
 
-    if (status == MO_OK && source->max_streams)
+    if (status == MO_OK && source->max_streams &&
+        !mo_ablated(MO_ABLATION_streams))
         status = mo_plan_assign_streams(source->max_streams, plan, err);
     return status == MO_OK ? mo_plan_assign_memory(plan, err) : status;
-}
-
-/* Sends should hardly ever stall the sender, but fitting into memory comes
- * first. */
-static mo_status build_steps(const mo_plan_source *source, mo_exec_plan *plan,
-                             mo_error *err)
-{
-    int64_t *start_ns = NULL;
-    mo_status status = mo_plan_insert_transfers(source, plan, &start_ns, err);
-
-    if (status == MO_OK)
-        status = assign_steps(source, plan, start_ns, err);
-    if (status == MO_OK && release_kept_buffers(plan))
-        status = assign_steps(source, plan, start_ns, err);
-    free(start_ns);
-    return status;
 }
 
 static mo_status run_pipeline(const mo_plan_source *source, mo_exec_plan *plan,
@@ -119,13 +81,53 @@ static mo_status run_pipeline(const mo_plan_source *source, mo_exec_plan *plan,
     plan->predicted_ns = source->schedule->makespan_ns;
     if (status == MO_OK)
         status = mo_plan_lower(source, plan, err);
-    if (status == MO_OK)
-        status = run_optimizations(source, plan, err);
-    if (status == MO_OK && source->fuse && source->storage_elem == MO_ELEM_F32)
+    if (status == MO_OK) {
+        /* The optimization pipeline. Calls that attention fusion leaves without
+         * a reader would keep others from being fused; those of the other
+         * passes are removed at the end. */
+        if (!mo_ablated(MO_ABLATION_const_fold))
+            status = mo_pass_const_fold(plan, err);
+        if (status == MO_OK && source->fuses_attention)
+            status = mo_pass_fuse_attention(source, plan, err);
+        if (status == MO_OK && source->fuses_attention)
+            status = mo_pass_dce(plan, err);
+        if (status == MO_OK && source->fuse &&
+            !mo_ablated(MO_ABLATION_fuse_pointwise))
+            status = mo_pass_fuse_pointwise(source, plan, err);
+        if (status == MO_OK && source->layout &&
+            !mo_ablated(MO_ABLATION_nhwc_layout))
+            status = mo_pass_nhwc_layout(plan, err);
+        if (status == MO_OK && source->fuse &&
+            !mo_ablated(MO_ABLATION_copy_elim))
+            status = mo_pass_copy_elim(source->can_jit, plan, err);
+        if (status == MO_OK && source->fuse &&
+            !mo_ablated(MO_ABLATION_merge_qkv))
+            status = mo_pass_merge_qkv(source->fuses_attention, plan, err);
+        if (status == MO_OK && !mo_ablated(MO_ABLATION_fold_batches))
+            mo_pass_fold_batches(plan);
+        if (status == MO_OK)
+            status = mo_pass_dce(plan, err);
+    }
+    if (status == MO_OK && source->fuse &&
+        source->storage_elem == MO_ELEM_F32 &&
+        !mo_ablated(MO_ABLATION_concat_inplace))
         status = mo_pass_concat_inplace(source->concat_inplace, plan, err);
     if (status == MO_OK)
         status = mo_pass_precision(source->storage_elem, plan, err);
-    return status == MO_OK ? build_steps(source, plan, err) : status;
+    if (status != MO_OK)
+        return status;
+
+    /* Sends should hardly ever stall the sender, but fitting into memory comes
+     * first. */
+    int64_t *start_ns = NULL;
+    status = mo_plan_insert_transfers(source, plan, &start_ns, err);
+
+    if (status == MO_OK)
+        status = assign_steps(source, plan, start_ns, err);
+    if (status == MO_OK && release_kept_buffers(plan))
+        status = assign_steps(source, plan, start_ns, err);
+    free(start_ns);
+    return status;
 }
 
 mo_status mo_plan_build(const mo_plan_source *source, mo_exec_plan **plan,
@@ -140,6 +142,8 @@ mo_status mo_plan_build(const mo_plan_source *source, mo_exec_plan **plan,
     if (effective.as_placed)
         effective.can_jit = effective.fuses_attention =
             effective.concat_inplace = NULL;
+    if (mo_ablated(MO_ABLATION_fuse_attention))
+        effective.fuses_attention = NULL;
     built->arena = mo_arena_new();
     status = built->arena ? run_pipeline(&effective, built, err)
                           : mo_fail_memory(err);

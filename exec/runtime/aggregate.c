@@ -69,44 +69,6 @@ static void median_call_times(const mo_exec_plan *plan, int d,
     }
 }
 
-static mo_status copy_median_steps(const mo_run_device_record *record,
-                                   int median_run, int64_t begin,
-                                   mo_run_step **steps, mo_error *err)
-{
-    const int64_t *timestamps = timestamp_row(record, median_run);
-
-    *steps = calloc((size_t) record->n_actions + 1, sizeof **steps);
-    if (!*steps)
-        return mo_fail_memory(err);
-    for (int i = 0; i < record->n_actions; i++) {
-        (*steps)[i].begin_ns =
-            timestamps[mo_run_timestamp_step_begin(i)] - begin;
-        (*steps)[i].end_ns = timestamps[mo_run_timestamp_step_end(i)] - begin;
-    }
-    return MO_OK;
-}
-
-static mo_status aggregate_device(const mo_exec_plan *plan, int d,
-                                  const mo_run_device_record *record,
-                                  const mo_run_plan_options *wanted,
-                                  int64_t begin, int64_t *sorted,
-                                  mo_run_result *result, mo_error *err)
-{
-    result->workspace_bytes[d] = record->workspace_bytes;
-    result->allocated_bytes[d] = record->allocated_bytes;
-    memcpy(sorted, record->wait_ns, (size_t) result->n_runs * sizeof *sorted);
-    qsort(sorted, (size_t) result->n_runs, sizeof *sorted, mo_compare_i64);
-    result->wait_ns[d] =
-        result->n_runs > 0 ? sorted[(result->n_runs - 1) / 2] : 0;
-    if (result->n_runs == 0 || wanted->whole)
-        return MO_OK;
-    median_call_times(plan, d, record, sorted, result);
-    if (!wanted->trace)
-        return MO_OK;
-    return copy_median_steps(record, result->median_run, begin,
-                             &result->steps[d], err);
-}
-
 /* The index of a percentile among n sorted values: the least of them that is
  * not below so many percent (nearest rank). */
 static int percentile_index(int n, int percent)
@@ -164,10 +126,39 @@ mo_status mo_run_aggregate(const mo_exec_plan *plan,
             result->median_run++;
         makespan(plan, records, result->median_run, &begin);
     }
-    for (int d = 0; d < plan->n_devices && status == MO_OK; d++)
-        if (records[d].timestamps)
-            status = aggregate_device(plan, d, &records[d], wanted, begin,
-                                      sorted, result, err);
+    for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
+        const mo_run_device_record *record = &records[d];
+
+        if (!record->timestamps)
+            continue;
+        result->workspace_bytes[d] = record->workspace_bytes;
+        result->allocated_bytes[d] = record->allocated_bytes;
+        if (n == 0)
+            continue;
+        memcpy(sorted, record->wait_ns, (size_t) n * sizeof *sorted);
+        qsort(sorted, (size_t) n, sizeof *sorted, mo_compare_i64);
+        result->wait_ns[d] = sorted[(n - 1) / 2];
+        if (!wanted->whole)
+            median_call_times(plan, d, record, sorted, result);
+        if (wanted->trace) {
+            mo_run_step **steps = &result->steps[d];
+            const int64_t *timestamps =
+                timestamp_row(record, result->median_run);
+
+            *steps = calloc((size_t) record->n_actions + 1, sizeof **steps);
+            if (!*steps)
+                status = mo_fail_memory(err);
+            else {
+                for (int i = 0; i < record->n_actions; i++) {
+                    (*steps)[i].begin_ns =
+                        timestamps[mo_run_timestamp_step_begin(i)] - begin;
+                    (*steps)[i].end_ns =
+                        timestamps[mo_run_timestamp_step_end(i)] - begin;
+                }
+                status = MO_OK;
+            }
+        }
+    }
     free(sorted);
     return status;
 }
@@ -253,27 +244,6 @@ static void await_transfer(alignment *a, int d, int t, mo_run_step *step)
     step->end_ns = end;
 }
 
-static void align_step(alignment *a, int d)
-{
-    int i = a->next[d]++;
-    const mo_plan_step *planned = &a->plan->devices[d].steps[i];
-    mo_run_step *step = &a->result->steps[d][i];
-
-    switch (planned->kind) {
-    case MO_PLAN_STEP_COMPUTE:
-        step->begin_ns += a->delay[d];
-        step->end_ns += a->delay[d];
-        break;
-    case MO_PLAN_STEP_SEND:
-    case MO_PLAN_STEP_RECEIVE:
-        post_transfer(a, d, i, step);
-        break;
-    case MO_PLAN_STEP_AWAIT:
-        await_transfer(a, d, planned->what, step);
-        break;
-    }
-}
-
 /* A timeline longer than the run is scaled down to it. */
 static void fit_to_makespan(alignment *a)
 {
@@ -311,8 +281,25 @@ mo_status mo_run_align_timeline(const mo_exec_plan *plan,
     bool done = a.transfers && a.delay && a.arrived && a.next;
 
     if (done) {
-        for (int d = next_device(&a); d != MO_PLAN_NONE; d = next_device(&a))
-            align_step(&a, d);
+        for (int d = next_device(&a); d != MO_PLAN_NONE; d = next_device(&a)) {
+            int i = a.next[d]++;
+            const mo_plan_step *planned = &a.plan->devices[d].steps[i];
+            mo_run_step *step = &a.result->steps[d][i];
+
+            switch (planned->kind) {
+            case MO_PLAN_STEP_COMPUTE:
+                step->begin_ns += a.delay[d];
+                step->end_ns += a.delay[d];
+                break;
+            case MO_PLAN_STEP_SEND:
+            case MO_PLAN_STEP_RECEIVE:
+                post_transfer(&a, d, i, step);
+                break;
+            case MO_PLAN_STEP_AWAIT:
+                await_transfer(&a, d, planned->what, step);
+                break;
+            }
+        }
         fit_to_makespan(&a);
     }
     free(a.transfers);

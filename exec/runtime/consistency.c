@@ -55,16 +55,6 @@ mo_status mo_run_check_input(const mo_exec_plan *plan, int i,
     return MO_OK;
 }
 
-/* 0: this rank does not read it. */
-static uint64_t digest_input(const mo_tensor_dense *given)
-{
-    size_t bytes =
-        given->data ? (size_t) mo_tensor_desc_bytes(&given->desc) : 0;
-    uint64_t digest = bytes > 0 ? mo_digest_of(given->data, bytes) : 0;
-
-    return bytes > 0 && digest == 0 ? 1 : digest;
-}
-
 /* The first rank that reads an input, and its digest. */
 typedef struct first_reader {
     uint64_t digest;
@@ -90,44 +80,44 @@ static mo_status compare_rank(const mo_exec_plan *plan, int rank,
     return MO_OK;
 }
 
-/* At rank 0; overwrites own. */
-static mo_status compare_all_ranks(const mo_exec_plan *plan,
-                                   const mo_run_plan_options *o, uint64_t *own,
-                                   mo_error *err)
-{
-    size_t n = (size_t) plan->n_inputs;
-    first_reader *first = calloc(n, sizeof *first);
-    mo_status status =
-        first ? compare_rank(plan, 0, own, first, err) : mo_fail_memory(err);
-
-    for (int r = 1; r < o->transport->n_ranks(o->world) && status == MO_OK;
-         r++) {
-        status = o->transport->collect(o->world, r, own, n * sizeof *own, err);
-        if (status == MO_OK)
-            status = compare_rank(plan, r, own, first, err);
-    }
-    free(first);
-    return status;
-}
-
 mo_status mo_run_check_same_inputs(const mo_exec_plan *plan,
                                    const mo_run_plan_options *o, mo_error *err)
 {
     size_t n = (size_t) plan->n_inputs;
     int rank = o->transport->rank(o->world);
+    first_reader *first;
     uint64_t *own;
     mo_status status;
 
     if (n == 0 || o->transport->n_ranks(o->world) == 1)
         return MO_OK;
     own = calloc(n, sizeof *own);
-    if (!own)
+    first = calloc(n, sizeof *first);
+    if (!own || !first) {
+        free(own);
+        free(first);
         return mo_fail_memory(err);
-    for (size_t i = 0; i < n; i++)
-        own[i] = digest_input(&o->inputs[i]);
-    status = rank == 0 ? compare_all_ranks(plan, o, own, err)
+    }
+    for (size_t i = 0; i < n; i++) {
+        const mo_tensor_dense *given = &o->inputs[i];
+        size_t bytes =
+            given->data ? (size_t) mo_tensor_desc_bytes(&given->desc) : 0;
+
+        /* 0: this rank does not read it. */
+        own[i] = bytes > 0 ? mo_digest_of(given->data, bytes) : 0;
+        own[i] += bytes > 0 && own[i] == 0;
+    }
+    status = rank == 0 ? compare_rank(plan, 0, own, first, err)
                        : o->transport->collect(o->world, rank, own,
                                                n * sizeof *own, err);
+    for (int r = 1;
+         rank == 0 && r < o->transport->n_ranks(o->world) && status == MO_OK;
+         r++) {
+        status = o->transport->collect(o->world, r, own, n * sizeof *own, err);
+        if (status == MO_OK)
+            status = compare_rank(plan, r, own, first, err);
+    }
+    free(first);
     free(own);
     return status;
 }

@@ -61,22 +61,6 @@ static size_t timestamps_bytes(const mo_run_result *result, int n_actions)
            sizeof(int64_t);
 }
 
-static void record_local(mo_run_device *d, mo_run_device_record *record)
-{
-    const mo_run_plan_options *o = d->options;
-    int64_t offset = o->transport->clock_offset_ns(o->world);
-    size_t count = (size_t) d->n_runs * mo_run_timestamp_count(d->n_actions);
-
-    for (size_t i = 0; i < count; i++)
-        d->timestamps[i] += offset;
-    record->timestamps = d->timestamps;
-    record->isolated_ns = d->isolated_ns;
-    record->wait_ns = d->wait_ns;
-    record->n_actions = d->n_actions;
-    record->workspace_bytes = d->workspace_bytes;
-    record->allocated_bytes = d->allocated_bytes;
-}
-
 static mo_status send_record(const mo_run_plan_options *o, int rank,
                              mo_run_device *d, const mo_run_result *result,
                              mo_error *err)
@@ -148,29 +132,6 @@ static mo_status receive_record(const mo_run_plan_options *o, int device,
     record->isolated_ns = t.timed ? isolated_ns : NULL;
     record->workspace_bytes = t.workspace_bytes;
     record->allocated_bytes = t.allocated_bytes;
-    return status;
-}
-
-/* Collective: all ranks iterate over the devices in the same order. */
-static mo_status gather_records(const mo_run_plan_options *o,
-                                const mo_exec_plan *plan,
-                                mo_run_device *const *here,
-                                mo_run_device_record *records,
-                                const mo_run_result *result, mo_error *err)
-{
-    int rank = o->transport->rank(o->world);
-    mo_status status = MO_OK;
-
-    for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
-        if (here[d])
-            record_local(here[d], &records[d]);
-        if (here[d] && rank != 0)
-            status = send_record(o, rank, here[d], result, err);
-        if (here[d] || rank != 0)
-            continue;
-        records[d].n_actions = plan->devices[d].n_steps;
-        status = receive_record(o, d, &records[d], result, err);
-    }
     return status;
 }
 
@@ -253,7 +214,36 @@ mo_status mo_run_gather_results(mo_run_device *devices, int n_here,
     for (int i = 0; i < n_here; i++)
         if (devices[i].device != MO_PLAN_NONE)
             here[devices[i].device] = &devices[i];
-    status = gather_records(o, plan, here, records, result, err);
+
+    /* Collective: all ranks iterate over the devices in the same order. */
+    int rank = o->transport->rank(o->world);
+    status = MO_OK;
+
+    for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
+        if (here[d]) {
+            mo_run_device *local = here[d];
+            int64_t offset = o->transport->clock_offset_ns(o->world);
+            size_t count = (size_t) local->n_runs *
+                           mo_run_timestamp_count(local->n_actions);
+
+            for (size_t i = 0; i < count; i++)
+                local->timestamps[i] += offset;
+            records[d] = (mo_run_device_record){
+                .timestamps = local->timestamps,
+                .isolated_ns = local->isolated_ns,
+                .wait_ns = local->wait_ns,
+                .n_actions = local->n_actions,
+                .workspace_bytes = local->workspace_bytes,
+                .allocated_bytes = local->allocated_bytes,
+            };
+        }
+        if (here[d] && rank != 0)
+            status = send_record(o, rank, here[d], result, err);
+        if (here[d] || rank != 0)
+            continue;
+        records[d].n_actions = plan->devices[d].n_steps;
+        status = receive_record(o, d, &records[d], result, err);
+    }
     /* Stopped before the first run, there are no outputs. */
     for (int i = 0;
          i < plan->n_outputs && result->n_runs > 0 && status == MO_OK; i++)

@@ -15,121 +15,64 @@
 #include "exec/tensor/mmap_file.h"
 #include "exec/thread/worker.h"
 
+/* The devices of one thread: one, or those that are driven together. */
+typedef struct device_group {
+    mo_run_device **devices;
+    int n;
+    const mo_run_plan_options *options;
+    mo_joint_runs runs;
+    pthread_t thread;
+} device_group;
+
 typedef struct run {
     const mo_exec_plan *plan;
     const mo_run_plan_options *options;
     mo_run_device *devices; /* of this rank */
     int n_here;
-    mo_run_device **joint; /* those of them that one thread drives together */
-    int n_joint;
-    char eager_reason[MO_RUN_REASON_SIZE]; /* of these */
-    int64_t chain_ns;                      /* likewise */
-    pthread_t *threads;
+    mo_run_device **members; /* of all groups */
+    device_group *groups;
+    int n_groups;
     mo_run_device_record *records; /* by device of the plan */
 } run;
 
-static void report_thread_end(const mo_run_plan_options *o, mo_status status,
-                              const mo_error *err)
-{
-    if (status != MO_OK)
-        o->transport->fail(o->world, err);
-    o->transport->leave(o->world);
-}
-
 /* Results that were computed from weights that were cut meanwhile are never
  * gathered: the check is part of the run. */
-static void *run_device(void *context)
+static void *run_group(void *context)
 {
-    mo_run_device *d = context;
+    device_group *g = context;
+    const mo_run_plan_options *o = g->options;
     mo_error err = { 0 };
-    mo_status status = mo_run_device_open(d, &err);
-
-    if (status == MO_OK)
-        status = mo_run_device_execute(d, &err);
-    if (status == MO_OK)
-        status = mo_mmap_file_check_all(&err);
-    report_thread_end(d->options, status, &err);
-    return NULL;
-}
-
-static void *run_joint(void *context)
-{
-    run *r = context;
-    mo_error err = { 0 };
-    mo_status status = mo_joint_run_devices(
-        r->joint, r->n_joint, r->eager_reason, &r->chain_ns, &err);
+    mo_status status = mo_joint_run_devices(g->devices, g->n, &g->runs, &err);
 
     if (status == MO_OK)
         status = mo_mmap_file_check_all(&err);
-    report_thread_end(r->options, status, &err);
+    if (status != MO_OK)
+        o->transport->fail(o->world, &err);
+    o->transport->leave(o->world);
     return NULL;
 }
 
-static bool is_joint(const run *r, const mo_run_device *device)
-{
-    for (int i = 0; i < r->n_joint; i++)
-        if (r->joint[i] == device)
-            return true;
-    return false;
-}
-
-/* On failure all ranks are notified. */
-static bool start_thread(run *r, int *n_started, void *(*run_threads)(void *),
-                         void *context)
-{
-    const mo_run_plan_options *o = r->options;
-    mo_error err = { 0 };
-    int failed =
-        pthread_create(&r->threads[*n_started], NULL, run_threads, context);
-
-    if (failed == 0) {
-        ++*n_started;
-        return true;
-    }
-    mo_thread_fail_start(failed, &err);
-    o->transport->fail(o->world, &err);
-    return false;
-}
-
-/* Returns the number of started threads. */
-static int start_threads(run *r)
-{
-    int n = 0;
-
-    if (r->n_joint > 0 && !start_thread(r, &n, run_joint, r))
-        return n;
-    for (int i = 0; i < r->n_here; i++)
-        if (!is_joint(r, &r->devices[i]) &&
-            !start_thread(r, &n, run_device, &r->devices[i]))
-            return n;
-    return n;
-}
-
+/* If a thread cannot be started all ranks are notified. */
 static mo_status run_threads(run *r, mo_error *err)
 {
     const mo_run_plan_options *o = r->options;
-    int n_started = start_threads(r);
-    mo_status status = o->transport->serve(o->world, n_started, err);
+    int n_started = 0, failed = 0;
+    mo_error why = { 0 };
+    mo_status status;
 
+    while (failed == 0 && n_started < r->n_groups) {
+        device_group *g = &r->groups[n_started];
+
+        failed = pthread_create(&g->thread, NULL, run_group, g);
+        n_started += failed == 0;
+    }
+    if (failed != 0) {
+        mo_thread_fail_start(failed, &why);
+        o->transport->fail(o->world, &why);
+    }
+    status = o->transport->serve(o->world, n_started, err);
     for (int i = 0; i < n_started; i++)
-        pthread_join(r->threads[i], NULL);
-    return status;
-}
-
-/* The inputs that devices of this rank read. */
-static mo_status check_inputs(const mo_exec_plan *plan,
-                              const mo_run_plan_options *o, mo_error *err)
-{
-    int rank = o->transport->rank(o->world);
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < plan->n_inputs; i++)
-        for (int k = 0; k < plan->inputs[i].n_values && status == MO_OK; k++) {
-            int v = plan->inputs[i].values[k];
-
-            if (o->rank_of[plan->values[v].device] == rank)
-                status = mo_run_check_input(plan, i, &o->inputs[i], err);
-        }
+        pthread_join(r->groups[i].thread, NULL);
     return status;
 }
 
@@ -169,10 +112,12 @@ static mo_status gather_and_aggregate(run *r, mo_run_result *result,
     mo_status status;
 
     result->n_runs = r->devices->n_runs;
-    result->n_warm_ups = r->devices->n_warm_ups;
+    result->n_warm_ups = r->groups->runs.n_warm_ups;
     result->stopped = result->n_runs < r->options->runs;
-    memcpy(result->eager_reason, r->eager_reason, sizeof result->eager_reason);
-    result->chain_ns = r->chain_ns;
+    /* Devices that are driven together are the first group. */
+    memcpy(result->eager_reason, r->groups->runs.eager_reason,
+           sizeof result->eager_reason);
+    result->chain_ns = r->groups->runs.chain_ns;
     status =
         mo_run_gather_results(r->devices, r->n_here, r->records, result, err);
     if (status == MO_OK)
@@ -193,64 +138,62 @@ static void add_device(run *r, int device)
     d->device = device;
 }
 
-/* Devices that may be driven together; direct transfers are known later. */
-static mo_status add_joint_devices(run *r, mo_error *err)
+/* One group of the devices that are driven together, and one of each other. */
+static mo_status make_groups(run *r, mo_error *err)
 {
     bool *chosen = calloc((size_t) r->plan->n_devices + 1, sizeof *chosen);
+    int n = 0;
 
     if (!chosen)
         return mo_fail_memory(err);
-    if (mo_joint_select_devices(r->plan, r->options, chosen) > 0)
+    if (mo_joint_select_devices(r->plan, r->options, chosen) > 0) {
         for (int i = 0; i < r->n_here; i++)
             if (chosen[r->devices[i].device])
-                r->joint[r->n_joint++] = &r->devices[i];
+                r->members[n++] = &r->devices[i];
+        r->groups[r->n_groups++] = (device_group){ .devices = r->members,
+                                                   .n = n,
+                                                   .options = r->options };
+    }
+    for (int i = 0; i < r->n_here; i++) {
+        int d = r->devices[i].device;
+
+        if (d != MO_PLAN_NONE && chosen[d])
+            continue;
+        r->members[n] = &r->devices[i];
+        r->groups[r->n_groups++] = (device_group){ .devices = &r->members[n++],
+                                                   .n = 1,
+                                                   .options = r->options };
+    }
     free(chosen);
     return MO_OK;
-}
-
-static mo_status init_run(run *r, mo_error *err)
-{
-    const mo_run_plan_options *o = r->options;
-    size_t n_devices = (size_t) r->plan->n_devices + 1;
-    int rank = o->transport->rank(o->world);
-
-    r->devices = calloc(n_devices, sizeof *r->devices);
-    r->joint = calloc(n_devices, sizeof *r->joint);
-    r->threads = calloc(n_devices, sizeof *r->threads);
-    r->records = calloc(n_devices, sizeof *r->records);
-    if (!r->devices || !r->joint || !r->threads || !r->records)
-        return mo_fail_memory(err);
-    for (int d = 0; d < r->plan->n_devices; d++)
-        if (o->rank_of[d] == rank)
-            add_device(r, d);
-    if (r->n_here == 0)
-        add_device(r, MO_PLAN_NONE);
-    return add_joint_devices(r, err);
 }
 
 static mo_status begin_world(run *r, mo_error *err)
 {
     const mo_run_plan_options *o = r->options;
-    int n_threads = r->n_here - r->n_joint + (r->n_joint > 0);
     uint64_t digest = 0;
-    mo_status status = check_inputs(r->plan, o, err);
+    int rank = o->transport->rank(o->world);
+    mo_status status = MO_OK;
 
+    /* The inputs that devices of this rank read. */
+    for (int i = 0; i < r->plan->n_inputs; i++)
+        for (int k = 0; k < r->plan->inputs[i].n_values && status == MO_OK;
+             k++) {
+            int v = r->plan->inputs[i].values[k];
+
+            if (o->rank_of[r->plan->values[v].device] == rank)
+                status = mo_run_check_input(r->plan, i, &o->inputs[i], err);
+        }
     if (status == MO_OK)
         status = mo_run_config_digest(r->plan, o, &digest, err);
     if (status == MO_OK && o->transport->set_backends)
         status = o->transport->set_backends(o->world, o->backends,
                                             r->plan->n_devices, err);
     if (status == MO_OK)
-        status = o->transport->begin(o->world, r->plan, o->rank_of, n_threads,
+        status = o->transport->begin(o->world, r->plan, o->rank_of, r->n_groups,
                                      digest, err);
     if (status == MO_OK)
         status = mo_run_check_same_inputs(r->plan, o, err);
-    if (status == MO_OK) {
-        /* A device without direct transfers runs in a thread of its own and
-         * records no more than it needs. */
-        if (r->n_joint == 1 && !mo_joint_uses_carrier(r->joint[0]))
-            r->n_joint = 0;
-    }
     return status;
 }
 
@@ -263,8 +206,26 @@ mo_status mo_run_plan(const mo_exec_plan *plan,
     mo_status status = alloc_result(plan, options, result, e);
 
     assert(!(options->whole && options->trace));
-    if (status == MO_OK)
-        status = init_run(&r, e);
+    if (status == MO_OK) {
+        const mo_run_plan_options *o = r.options;
+        size_t n_devices = (size_t) r.plan->n_devices + 1;
+        int rank = o->transport->rank(o->world);
+
+        r.devices = calloc(n_devices, sizeof *r.devices);
+        r.members = calloc(n_devices, sizeof *r.members);
+        r.groups = calloc(n_devices, sizeof *r.groups);
+        r.records = calloc(n_devices, sizeof *r.records);
+        if (!r.devices || !r.members || !r.groups || !r.records)
+            status = mo_fail_memory(e);
+        else {
+            for (int d = 0; d < r.plan->n_devices; d++)
+                if (o->rank_of[d] == rank)
+                    add_device(&r, d);
+            if (r.n_here == 0)
+                add_device(&r, MO_PLAN_NONE);
+            status = make_groups(&r, e);
+        }
+    }
     if (status == MO_OK)
         status = begin_world(&r, e);
     if (status == MO_OK)
@@ -278,8 +239,8 @@ mo_status mo_run_plan(const mo_exec_plan *plan,
     if (r.records)
         mo_run_device_records_clear(r.records, r.plan->n_devices);
     free(r.devices);
-    free(r.joint);
-    free(r.threads);
+    free(r.members);
+    free(r.groups);
     free(r.records);
     return status;
 }

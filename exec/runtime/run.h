@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/stop.h"
 #include "exec/plan/ir/plan.h"
 #include "exec/runtime/device/run_options.h"
 #include "exec/tensor/dense_tensor.h"
@@ -60,5 +61,20 @@ mo_status mo_run_plan(const mo_exec_plan *plan,
                       const mo_run_plan_options *options, mo_run_result *result,
                       mo_error *err);
 void mo_run_result_clear(mo_run_result *result);
+
+/* Called once, from the thread that runs the load, when it has started. */
+typedef void mo_run_background_started(void *context);
+
+/*
+ * Background load: keeps a device busy while others are measured. Runs a plan
+ * of one device with separate memory again and again, as one program, until
+ * `enough` stops it. Of options only the first backend and unit and the inputs
+ * are used. Blocks the calling thread.
+ */
+mo_status mo_run_background_load(const mo_exec_plan *plan,
+                                 const mo_run_plan_options *options,
+                                 const mo_stop *enough,
+                                 mo_run_background_started *begun,
+                                 void *context, mo_error *err);
 
 #endif

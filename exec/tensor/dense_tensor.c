@@ -40,27 +40,20 @@ const char *mo_tensor_desc_format(const mo_tensor_desc *desc,
     return text;
 }
 
-/* The bytes to allocate: a multiple of ALIGNMENT, never 0, so that empty
- * tensors have an address, too. False on overflow. */
-static bool allocation_size(const mo_tensor_desc *desc, size_t *size)
-{
-    size_t bytes;
-
-    if (!mo_size_mul((size_t) mo_tensor_desc_elements(desc),
-                     mo_elem_size(desc->elem), &bytes) ||
-        !mo_size_add(bytes, ALIGNMENT, size))
-        return false;
-    *size -= *size % ALIGNMENT;
-    return true;
-}
-
 mo_status mo_tensor_new(const mo_tensor_desc *desc, mo_tensor_dense *dense,
                         mo_error *err)
 {
-    size_t size;
-    void *data =
-        allocation_size(desc, &size) ? aligned_alloc(ALIGNMENT, size) : NULL;
+    size_t bytes, size;
+    void *data = NULL;
 
+    /* A multiple of ALIGNMENT, never 0, so that empty tensors have an
+     * address, too. */
+    if (mo_size_mul((size_t) mo_tensor_desc_elements(desc),
+                    mo_elem_size(desc->elem), &bytes) &&
+        mo_size_add(bytes, ALIGNMENT, &size)) {
+        size -= size % ALIGNMENT;
+        data = aligned_alloc(ALIGNMENT, size);
+    }
     if (!data)
         return mo_fail_memory(err);
     memset(data, 0, size);
@@ -205,4 +198,38 @@ void mo_tensor_set_int(mo_tensor_dense *dense, int64_t i, int64_t x)
         store_float(dense, i, (double) x);
     else
         store_int(dense, i, (uint64_t) x);
+}
+
+mo_tensor_difference mo_tensor_compare(const mo_tensor_dense *a,
+                                       const mo_tensor_dense *b)
+{
+    mo_tensor_difference d = { .same_shape = mo_shape_equal(&a->desc.shape,
+                                                            &b->desc.shape) };
+    int64_t n = d.same_shape ? mo_tensor_desc_elements(&b->desc) : 0;
+    bool whole =
+        !mo_elem_is_float(a->desc.elem) && !mo_elem_is_float(b->desc.elem);
+    double largest = 1e-30; /* where all elements are zero */
+
+    for (int64_t i = 0; i < n; i++) {
+        double x = mo_tensor_get_double(a, i), y = mo_tensor_get_double(b, i);
+        double error = x == y ? 0 : fabs(x - y);
+
+        /* Large integers may differ by less than a double resolves. */
+        if (whole)
+            error = mo_tensor_get_int(a, i) == mo_tensor_get_int(b, i)
+                        ? 0
+                        : fmax(error, 1);
+        else if (isnan(x) || isnan(y))
+            error = isnan(x) && isnan(y) ? 0 : INFINITY;
+        if (isfinite(y) && fabs(y) > largest)
+            largest = fabs(y);
+        if (error > d.absolute) {
+            d.absolute = error;
+            d.at = i;
+        }
+    }
+    d.relative = d.absolute / largest;
+    if (!d.same_shape)
+        d.absolute = d.relative = INFINITY;
+    return d;
 }

@@ -61,4 +61,18 @@ int64_t mo_tensor_count_not_finite(const mo_tensor_dense *dense);
 void mo_tensor_set_double(mo_tensor_dense *dense, int64_t i, double x);
 void mo_tensor_set_int(mo_tensor_dense *dense, int64_t i, int64_t x);
 
+/* Maximum relative and absolute error between two tensors. */
+typedef struct mo_tensor_difference {
+    bool same_shape;
+    double relative; /* largest |a - b| / max(largest |b|, tiny), over all; NaN
+                        in one only, or unequal infinities: INFINITY */
+    double absolute;
+    int64_t at; /* element with the largest error */
+} mo_tensor_difference;
+
+/* Compares a with the reference b; element types may differ. Different shapes:
+ * both errors are INFINITY. */
+mo_tensor_difference mo_tensor_compare(const mo_tensor_dense *a,
+                                       const mo_tensor_dense *b);
+
 #endif

@@ -81,18 +81,6 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     errno = saved;
 }
 
-static void install_handler(void)
-{
-    struct sigaction action = { .sa_sigaction = on_bus_error,
-                                .sa_flags = SA_SIGINFO | SA_RESTART };
-
-    if (has_handler)
-        return;
-    page_bytes = (uintptr_t) sysconf(_SC_PAGESIZE);
-    sigemptyset(&action.sa_mask);
-    has_handler = sigaction(SIGBUS, &action, &earlier) == 0;
-}
-
 /* An unused region, or a new one; NULL without memory. */
 static mo_mmap_region *take_region(void)
 {
@@ -113,11 +101,17 @@ static mo_mmap_region *take_region(void)
 static mo_mmap_region *add_region(uintptr_t begin, uintptr_t end, int fd,
                                   const char *path, const struct stat *info)
 {
+    struct sigaction action = { .sa_sigaction = on_bus_error,
+                                .sa_flags = SA_SIGINFO | SA_RESTART };
     char *copy = strdup(path);
     mo_mmap_region *r;
 
     pthread_mutex_lock(&lock);
-    install_handler();
+    if (!has_handler) {
+        page_bytes = (uintptr_t) sysconf(_SC_PAGESIZE);
+        sigemptyset(&action.sa_mask);
+        has_handler = sigaction(SIGBUS, &action, &earlier) == 0;
+    }
     r = copy ? take_region() : NULL;
     if (r) {
         r->path = copy;
@@ -134,21 +128,6 @@ static mo_mmap_region *add_region(uintptr_t begin, uintptr_t end, int fd,
     }
     pthread_mutex_unlock(&lock);
     return r;
-}
-
-static void remove_region(mo_mmap_region *r)
-{
-    pthread_mutex_lock(&lock);
-    atomic_store(&r->end, 0);
-    atomic_store(&r->begin, 0);
-    if (r->fd >= 0) {
-        close(r->fd);
-        n_kept_fds--;
-    }
-    free(r->path);
-    r->path = NULL;
-    r->in_use = false;
-    pthread_mutex_unlock(&lock);
 }
 
 /* Whether the file is as long and as old as when it was mapped. The end of a
@@ -294,8 +273,19 @@ mo_status mo_mmap_file_open(const char *path, mo_mmap_file *mapped,
 /* munmap() takes a pointer without const. */
 void mo_mmap_file_close(mo_mmap_file *mapped)
 {
-    if (mapped->region)
-        remove_region(mapped->region);
+    if (mapped->region) {
+        pthread_mutex_lock(&lock);
+        atomic_store(&mapped->region->end, 0);
+        atomic_store(&mapped->region->begin, 0);
+        if (mapped->region->fd >= 0) {
+            close(mapped->region->fd);
+            n_kept_fds--;
+        }
+        free(mapped->region->path);
+        mapped->region->path = NULL;
+        mapped->region->in_use = false;
+        pthread_mutex_unlock(&lock);
+    }
     if (mapped->data)
         munmap((char *) (uintptr_t) mapped->data - mapped->shift,
                mapped->size + mapped->shift);

@@ -99,13 +99,6 @@ static mo_status fail_header(mo_error *err)
                    "array again");
 }
 
-/* Little endian, native, or one byte. */
-static bool is_native_order(char order, size_t bytes)
-{
-    return order == '<' || order == '|' || order == '=' ||
-           (order == '>' && bytes == 1);
-}
-
 static mo_status read_type(scanner *s, npy_header *header, mo_error *err)
 {
     quoted q;
@@ -117,11 +110,14 @@ static mo_status read_type(scanner *s, npy_header *header, mo_error *err)
         return fail_header(err);
     for (int i = 0; i < N_TYPES && q.length == 3; i++) {
         quoted code = { q.text + 1, 2 };
+        char order = q.text[0];
 
         if (!quoted_equals(&code, types[i].code))
             continue;
         header->desc.elem = types[i].elem;
-        if (is_native_order(q.text[0], mo_elem_size(types[i].elem)))
+        /* Little endian, native, or one byte. */
+        if (order == '<' || order == '|' || order == '=' ||
+            (order == '>' && mo_elem_size(types[i].elem) == 1))
             return MO_OK;
     }
     return mo_fail(err, MO_E_SUPPORT,
@@ -198,20 +194,6 @@ static mo_status read_member(scanner *s, npy_header *header, int *has,
     return fail_header(err);
 }
 
-static mo_status read_literal(scanner *s, npy_header *header, mo_error *err)
-{
-    mo_status status = accept_char(s, '{') ? MO_OK : fail_header(err);
-    int has = 0;
-
-    while (status == MO_OK && !accept_char(s, '}')) {
-        status = read_member(s, header, &has, err);
-        if (status == MO_OK && !accept_char(s, ',') &&
-            !(s->at < s->end && *s->at == '}'))
-            status = fail_header(err);
-    }
-    return status == MO_OK && has != HAS_ALL ? fail_header(err) : status;
-}
-
 size_t mo_npy_header_size(const unsigned char front[MO_NPY_FRONT_SIZE])
 {
     size_t length = front[8] | (size_t) front[9] << 8;
@@ -246,7 +228,17 @@ static mo_status read_header(const void *data, size_t size, npy_header *header,
         return mo_fail(err, MO_E_INPUT, "ends within its header");
     s.at = (const char *) data + (front[6] == 1 ? SHORT_FRONT : LONG_FRONT);
     s.end = (const char *) data + header->data;
-    return read_literal(&s, header, err);
+
+    mo_status status = accept_char(&s, '{') ? MO_OK : fail_header(err);
+    int has = 0;
+
+    while (status == MO_OK && !accept_char(&s, '}')) {
+        status = read_member(&s, header, &has, err);
+        if (status == MO_OK && !accept_char(&s, ',') &&
+            !(s.at < s.end && *s.at == '}'))
+            status = fail_header(err);
+    }
+    return status == MO_OK && has != HAS_ALL ? fail_header(err) : status;
 }
 
 mo_status mo_npy_parse_header(const void *data, size_t size,
@@ -260,26 +252,19 @@ mo_status mo_npy_parse_header(const void *data, size_t size,
     return status;
 }
 
-static const char *elem_code(mo_elem elem)
-{
-    int i = 0;
-
-    while (i < N_TYPES - 1 && types[i].elem != elem)
-        i++;
-    return types[i].code;
-}
-
 /* Writes a header of version 1 in C order, padded so that the data begins at a
  * multiple of 64 bytes; the element type must not be bf16. */
 static void write_header(const mo_tensor_desc *desc, mo_out *out)
 {
     char text[MO_SHAPE_TEXT_SIZE + 128];
     bool wide = mo_elem_size(desc->elem) > 1;
-    int n = snprintf(text, sizeof text,
-                     "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-                     wide ? '<' : '|', elem_code(desc->elem));
-    int padding;
+    int type = 0, n, padding;
 
+    while (type < N_TYPES - 1 && types[type].elem != desc->elem)
+        type++;
+    n = snprintf(text, sizeof text,
+                 "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+                 wide ? '<' : '|', types[type].code);
     n += (int) mo_shape_write(&desc->shape, text + n);
     n += snprintf(text + n, sizeof text - (size_t) n, "%s), }",
                   desc->shape.rank == 1 ? "," : "");
@@ -317,21 +302,12 @@ static void copy_fortran_order(const char *from, mo_tensor_dense *dense)
     }
 }
 
-/* Every byte that is not 0 becomes 1. */
-static void normalize_booleans(mo_tensor_dense *dense)
-{
-    unsigned char *bytes = dense->data;
-    int64_t n = mo_tensor_desc_elements(&dense->desc);
-
-    for (int64_t i = 0; i < n; i++)
-        bytes[i] = bytes[i] != 0;
-}
-
 static mo_status read_elements(const npy_header *header, const char *from,
                                size_t size, mo_tensor_dense *dense,
                                mo_error *err)
 {
     size_t bytes = (size_t) mo_tensor_desc_bytes(&header->desc);
+    unsigned char *to;
     mo_status status;
 
     if (bytes > size)
@@ -346,8 +322,10 @@ static mo_status read_elements(const npy_header *header, const char *from,
         copy_fortran_order(from, dense);
     else if (bytes > 0)
         memcpy(dense->data, from, bytes);
-    if (header->desc.elem == MO_ELEM_BOOL)
-        normalize_booleans(dense);
+    to = dense->data;
+    /* Every byte that is not 0 becomes 1. */
+    for (size_t i = 0; i < bytes && header->desc.elem == MO_ELEM_BOOL; i++)
+        to[i] = to[i] != 0;
     return MO_OK;
 }
 

@@ -42,37 +42,40 @@ int64_t mo_tensor_view_elements(const mo_tensor_view *view)
     return elements;
 }
 
-/* Inserts a dimension behind those with a larger stride in the result. */
-static void insert_dim(mo_tensor_copy_map *map, int64_t extent, int64_t from,
-                       int64_t to)
+bool mo_tensor_copy_map_init(mo_tensor_copy_map *map, int rank,
+                             const int64_t *extent, int64_t from_offset,
+                             const int64_t *from_stride, int64_t to_offset,
+                             const int64_t *to_stride)
 {
-    int at = map->rank++;
+    memset(map, 0, sizeof *map);
+    if (to_offset != 0)
+        return false;
+    map->offset = from_offset;
+    for (int d = 0; d < rank; d++)
+        if (extent[d] != 1) {
+            /* Inserts a dimension behind those with a larger stride in the
+             * result. */
+            int64_t to = to_stride[d];
+            int at = map->rank++;
 
-    for (; at > 0 && map->to[at - 1] < to; at--) {
-        map->extent[at] = map->extent[at - 1];
-        map->from[at] = map->from[at - 1];
-        map->to[at] = map->to[at - 1];
-    }
-    map->extent[at] = extent;
-    map->from[at] = from;
-    map->to[at] = to;
-}
-
-/* Returns whether the result is written densely; counts its elements. */
-static bool is_dense(mo_tensor_copy_map *map)
-{
+            for (; at > 0 && map->to[at - 1] < to; at--) {
+                map->extent[at] = map->extent[at - 1];
+                map->from[at] = map->from[at - 1];
+                map->to[at] = map->to[at - 1];
+            }
+            map->extent[at] = extent[d];
+            map->from[at] = from_stride[d];
+            map->to[at] = to;
+        }
+    /* The result must be written densely; counts its elements. */
     map->elements = 1;
     for (int d = map->rank; d-- > 0;)
         if (map->extent[d] < 1 || map->to[d] != map->elements ||
             !mo_int64_mul(map->elements, map->extent[d], &map->elements))
             return false;
-    return true;
-}
 
-/* Neighbouring dimensions that follow each other in the source, too, become
- * one. */
-static void merge_dims(mo_tensor_copy_map *map)
-{
+    /* Neighbouring dimensions that follow each other in the source, too, become
+     * one. */
     int n = 0;
 
     for (int d = 0; d < map->rank; d++) {
@@ -86,23 +89,6 @@ static void merge_dims(mo_tensor_copy_map *map)
         map->from[n - 1] = map->from[d];
     }
     map->rank = n;
-}
-
-bool mo_tensor_copy_map_init(mo_tensor_copy_map *map, int rank,
-                             const int64_t *extent, int64_t from_offset,
-                             const int64_t *from_stride, int64_t to_offset,
-                             const int64_t *to_stride)
-{
-    memset(map, 0, sizeof *map);
-    if (to_offset != 0)
-        return false;
-    map->offset = from_offset;
-    for (int d = 0; d < rank; d++)
-        if (extent[d] != 1)
-            insert_dim(map, extent[d], from_stride[d], to_stride[d]);
-    if (!is_dense(map))
-        return false;
-    merge_dims(map);
     return true;
 }
 

@@ -56,19 +56,13 @@ static void lower_quota(void *context, const char *folder)
     *least = fmin(*least, group_quota(folder));
 }
 
-/* The least quota of the groups around this process. */
-static double read_quota(const char *root)
-{
-    double least = INFINITY;
-
-    mo_host_walk_cgroups(root, "cpu", lower_quota, &least);
-    return least;
-}
-
 mo_status mo_thread_cpus_read_at(const char *root, const int *numbers, int n,
                                  mo_thread_cpus *cpus, mo_error *err)
 {
-    double quota = read_quota(root);
+    /* The least quota of the groups around this process. */
+    double quota = INFINITY;
+
+    mo_host_walk_cgroups(root, "cpu", lower_quota, &quota);
 
     cpus->cpus = calloc((size_t) n + 1, sizeof *cpus->cpus);
     if (!cpus->cpus)
@@ -184,15 +178,6 @@ typedef struct core_list {
     int width; /* the fewest processors of a core */
 } core_list;
 
-/* Whether a sibling of the processor is taken. */
-static bool shares_core(const mo_thread_cpus *all, const mo_thread_cpu *cpu)
-{
-    for (int i = 0; i < all->n; i++)
-        if (all->cpus[i].taken && all->cpus[i].core == cpu->core)
-            return true;
-    return false;
-}
-
 /* With whole, cores of which no processor is taken; else all free processors.
  * The caller frees the arrays. */
 static bool list_cores(const mo_thread_cpus *all, bool whole, core_list *list)
@@ -204,9 +189,15 @@ static bool list_cores(const mo_thread_cpus *all, bool whole, core_list *list)
     };
     if (!list->cpus || !list->first)
         return false;
-    for (int i = 0; i < all->n; i++)
-        if (!all->cpus[i].taken && !(whole && shares_core(all, &all->cpus[i])))
+    for (int i = 0; i < all->n; i++) {
+        bool taken = all->cpus[i].taken;
+
+        for (int j = 0; j < all->n && whole && !taken; j++)
+            taken =
+                all->cpus[j].taken && all->cpus[j].core == all->cpus[i].core;
+        if (!taken)
             list->cpus[list->n_cpus++] = all->cpus[i];
+    }
     qsort(list->cpus, (size_t) list->n_cpus, sizeof *list->cpus, compare_cpus);
     for (int i = 0; i < list->n_cpus; i++)
         if (i == 0 || list->cpus[i].core != list->cpus[i - 1].core)

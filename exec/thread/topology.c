@@ -39,24 +39,11 @@ static hwloc_topology_t load_topology(void)
     return NULL;
 }
 
-/* Kinds of cores are ranked by their efficiency, from 0, the slowest. */
-static int find_capacity(hwloc_topology_t topology, hwloc_const_cpuset_t cpuset)
-{
-    int n = hwloc_cpukinds_get_nr(topology, 0), efficiency = -1;
-    int kind = hwloc_cpukinds_get_by_cpuset(topology, cpuset, 0);
-
-    if (n <= 0 || kind < 0 ||
-        hwloc_cpukinds_get_info(topology, (unsigned) kind, NULL, &efficiency,
-                                NULL, NULL, 0) != 0 ||
-        efficiency < 0)
-        return FULL_CAPACITY;
-    return FULL_CAPACITY * (efficiency + 1) / n;
-}
-
 static void locate(hwloc_topology_t topology, mo_thread_cpu *cpu)
 {
     hwloc_obj_t unit =
         hwloc_get_pu_obj_by_os_index(topology, (unsigned) cpu->number);
+    int n_kinds = hwloc_cpukinds_get_nr(topology, 0), kind, efficiency = -1;
     hwloc_obj_t core, package;
 
     if (!unit)
@@ -67,7 +54,14 @@ static void locate(hwloc_topology_t topology, mo_thread_cpu *cpu)
         cpu->core = hwloc_bitmap_first(core->complete_cpuset);
     if (package && package->os_index != HWLOC_UNKNOWN_INDEX)
         cpu->package = (int) package->os_index;
-    cpu->capacity = find_capacity(topology, unit->cpuset);
+    /* Kinds of cores are ranked by their efficiency, from 0, the slowest. */
+    cpu->capacity = FULL_CAPACITY;
+    kind = hwloc_cpukinds_get_by_cpuset(topology, unit->cpuset, 0);
+    if (n_kinds > 0 && kind >= 0 &&
+        hwloc_cpukinds_get_info(topology, (unsigned) kind, NULL, &efficiency,
+                                NULL, NULL, 0) == 0 &&
+        efficiency >= 0)
+        cpu->capacity = FULL_CAPACITY * (efficiency + 1) / n_kinds;
 }
 
 static const char *find_info(hwloc_topology_t topology, const char *name)

@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +18,156 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "exec/thread/worker.h"
-#include "exec/transport/peers.h"
 #include "exec/transport/rendezvous/control_msg.h"
+
+/* Heartbeats and control messages of the other ranks, under the lock of the
+ * detector. No function blocks. */
+
+enum { PEER_NAME_SIZE = 512, MAX_PEERS = 4096 };
+
+typedef struct peer_state {
+    mo_rdv_msg_channel channel;
+    char name[PEER_NAME_SIZE];
+    int64_t last_message_ns,
+        done_ns;         /* of the last message; of DONE, 0: not yet */
+    bool close_received; /* CLOSE was received: the end of the connection is no
+                            failure */
+} peer_state;
+
+typedef struct peer_set {
+    peer_state *peers; /* by rank, owned; NULL: not connected yet */
+    int n_ranks, rank;
+    int64_t next_heartbeat_ns;
+    bool done_sent; /* this rank has sent DONE */
+} peer_set;
+
+static const int64_t heartbeat_ns = 1000000000;
+
+/* Heartbeats within the timeout of the others, which is this rank's. */
+enum { HEARTBEATS_PER_TIMEOUT = 4 };
+
+/* channels: by rank, owned from here on, that of rank is ignored. The caller
+ * frees the peers with peers_clear(). */
+static mo_status peers_init(peer_set *peers, int n_ranks, int rank,
+                            mo_secure_channel *const *channels, mo_error *err)
+{
+    int64_t now = mo_stop_clock_ns();
+    peer_state *made;
+
+    if (n_ranks > MAX_PEERS)
+        return mo_fail(err, MO_E_LIMIT, "%d ranks are more than can be watched",
+                       n_ranks);
+    made = calloc((size_t) n_ranks, sizeof *made);
+    if (!made)
+        return mo_fail_memory(err);
+    for (int r = 0; r < n_ranks; r++) {
+        mo_rdv_msg_channel_init(&made[r].channel,
+                                r == rank ? NULL : channels[r]);
+        made[r].last_message_ns = now;
+        snprintf(made[r].name, sizeof made[r].name, "rank %d", r);
+    }
+    *peers = (peer_set){ made, n_ranks, rank, now, false };
+    return MO_OK;
+}
+
+static void peers_broadcast(peer_set *peers, mo_rdv_msg_kind kind,
+                            const char *text)
+{
+    peers->done_sent |= kind == MO_RDV_MSG_DONE;
+    for (int r = 0; r < peers->n_ranks; r++)
+        mo_rdv_msg_send(&peers->peers[r].channel, kind, text);
+}
+
+/* Messages that precede the end of the connection are handled before it. */
+static void read_peer(peer_state *p, bool done_sent, int64_t now, mo_error *why)
+{
+    char text[MO_RDV_MSG_TEXT_SIZE];
+    mo_rdv_msg_kind kind;
+    bool closed = false, more = true;
+
+    while (more) {
+        mo_rdv_msg_receive(&p->channel, &closed);
+        more = false;
+        while (mo_rdv_msg_next(&p->channel, &kind, text, &closed)) {
+            p->last_message_ns = now;
+            switch (kind) {
+            case MO_RDV_MSG_ERROR:
+                if (why->status == MO_OK)
+                    mo_fail(why, MO_E_IO, "%s", text);
+                break;
+            case MO_RDV_MSG_DONE:
+                p->done_ns = now;
+                break;
+            case MO_RDV_MSG_CLOSE:
+                /* A rank closes when all have sent DONE; before that its end
+                 * is a failure. */
+                p->close_received = done_sent && p->done_ns != 0;
+                if (!p->close_received && why->status == MO_OK)
+                    mo_fail(why, MO_E_IO, "%s has left before the end",
+                            p->name);
+                break;
+            case MO_RDV_MSG_HEARTBEAT:
+                break;
+            }
+            more = !closed;
+        }
+    }
+    if (!closed)
+        return;
+    if (*mo_secure_channel_failure(p->channel.conn) && why->status == MO_OK)
+        mo_fail(why, MO_E_IO, "%s %s", p->name,
+                mo_secure_channel_failure(p->channel.conn));
+    mo_rdv_msg_channel_close(&p->channel);
+    if (!p->close_received && why->status == MO_OK)
+        mo_fail(why, MO_E_IO,
+                "%s is gone: it was killed, or has crashed; nothing more can "
+                "be done without it",
+                p->name);
+}
+
+/* Reads all pending messages and sends a heartbeat when it is due. If *why is
+ * empty, it receives the first error: a rank that has failed, is gone, or was
+ * silent for longer than timeout_s. */
+static void peers_poll_messages(peer_set *peers, double timeout_s,
+                                mo_error *why)
+{
+    int64_t now = mo_stop_clock_ns();
+    int64_t part;
+
+    for (int r = 0; r < peers->n_ranks; r++) {
+        peer_state *p = &peers->peers[r];
+
+        if (p->channel.conn)
+            read_peer(p, peers->done_sent, now, why);
+        if (p->channel.conn) {
+            double silent_s = (double) (now - p->last_message_ns) * 1e-9;
+
+            if (silent_s > timeout_s && why->status == MO_OK)
+                mo_fail(
+                    why, MO_E_IO,
+                    "%s has sent nothing for %.0f s: it was stopped, or its "
+                    "machine or the network is down",
+                    p->name, silent_s);
+        }
+    }
+    if (now < peers->next_heartbeat_ns)
+        return;
+    peers_broadcast(peers, MO_RDV_MSG_HEARTBEAT, NULL);
+    part = (int64_t) (timeout_s * 1e9 / HEARTBEATS_PER_TIMEOUT);
+    peers->next_heartbeat_ns = now + mo_min_i64(part, heartbeat_ns);
+}
+
+static bool peers_all_done(const peer_set *peers)
+{
+    for (int r = 0; r < peers->n_ranks; r++)
+        if (r != peers->rank && peers->peers[r].done_ns == 0)
+            return false;
+    return true;
+}
 
 #define MS INT64_C(1000000)
 
@@ -54,7 +201,7 @@ struct mo_failure_detector {
 
     pthread_mutex_t lock; /* for all members below */
     pthread_cond_t done_cond;
-    mo_transport_peers peers;
+    peer_set peers;
     bool error_sent,
         is_remote;      /* broadcast done; the error is that of another rank */
     bool ignores_peers; /* none of their failures concerns this rank */
@@ -118,7 +265,7 @@ static void broadcast_error(mo_failure_detector *w)
     else
         snprintf(text, sizeof text, "%.300s: %.1200s",
                  w->peers.peers[w->peers.rank].name, why);
-    mo_transport_peers_broadcast(&w->peers, MO_RDV_MSG_ERROR, text);
+    peers_broadcast(&w->peers, MO_RDV_MSG_ERROR, text);
 }
 
 void mo_failure_detector_broadcast_error(mo_failure_detector *detector)
@@ -128,16 +275,6 @@ void mo_failure_detector_broadcast_error(mo_failure_detector *detector)
     pthread_cond_broadcast(&detector->done_cond);
     pthread_mutex_unlock(&detector->lock);
     wake_thread(detector);
-}
-
-static bool is_connected(mo_failure_detector *w)
-{
-    bool connected;
-
-    pthread_mutex_lock(&w->lock);
-    connected = w->peers.peers != NULL;
-    pthread_mutex_unlock(&w->lock);
-    return connected;
 }
 
 static void exit_with_error(mo_failure_detector *w)
@@ -184,6 +321,7 @@ static void exit_if_overdue(mo_failure_detector *w, int64_t now)
 {
     int64_t error_printed = atomic_load(&w->printed_ns);
     int64_t grace = report_ns, since = w->failed_ns;
+    bool connected;
 
     if (error_printed != 0 && now - error_printed > exit_ns) {
         mo_cleanup_run();
@@ -195,35 +333,15 @@ static void exit_if_overdue(mo_failure_detector *w, int64_t now)
         since = w->signal_ns;
     if (w->signal != 0)
         grace = signal_report_ns;
+    pthread_mutex_lock(&w->lock);
+    connected = w->peers.peers != NULL;
+    pthread_mutex_unlock(&w->lock);
     /* Until all ranks are connected the opening thread may be inside
      * MPI_Init. */
-    if (!is_connected(w))
+    if (!connected)
         grace = 0;
     if (now - since >= grace && !atomic_exchange(&w->error_printed, true))
         exit_with_error(w);
-}
-
-static void read_signals(mo_failure_detector *w, int64_t now)
-{
-    char bytes[64];
-    ssize_t n = read(w->pipe[0], bytes, sizeof bytes);
-
-    for (ssize_t i = 0; i < n; i++)
-        if (bytes[i] != WAKE && w->signal == 0) {
-            w->signal = bytes[i];
-            w->signal_ns = now;
-        }
-}
-
-static void check_signal(mo_failure_detector *w, int64_t now, mo_error *why)
-{
-    if (w->signal == 0 || now - w->signal_ns < cause_ns || why->status != MO_OK)
-        return;
-    if (!w->peers.peers)
-        w->options.describe_missing(w->options.context, why);
-    else
-        mo_fail(why, MO_E_IO, "stopped by %s",
-                w->signal == SIGINT ? "SIGINT" : "SIGTERM");
 }
 
 /* One pass over signals, messages, deadlines. */
@@ -232,18 +350,32 @@ static void poll_once(mo_failure_detector *w)
     mo_error why = { 0 };
     bool failed = mo_first_error_is_set(w->options.failure), is_remote;
     int64_t now = mo_stop_clock_ns();
+    char bytes[64];
+    ssize_t n;
 
     pthread_mutex_lock(&w->lock);
-    read_signals(w, now);
-    mo_transport_peers_poll_messages(&w->peers, w->options.timeout_s, &why);
-    if (mo_transport_peers_all_done(&w->peers))
+    n = read(w->pipe[0], bytes, sizeof bytes);
+    for (ssize_t i = 0; i < n; i++)
+        if (bytes[i] != WAKE && w->signal == 0) {
+            w->signal = bytes[i];
+            w->signal_ns = now;
+        }
+    peers_poll_messages(&w->peers, w->options.timeout_s, &why);
+    if (peers_all_done(&w->peers))
         pthread_cond_broadcast(&w->done_cond);
     if (w->ignores_peers)
         why = (mo_error){ 0 };
     if (!w->peers.peers && now > w->connect_deadline_ns && why.status == MO_OK)
         w->options.describe_missing(w->options.context, &why);
     is_remote = why.status != MO_OK;
-    check_signal(w, now, &why);
+    if (w->signal != 0 && now - w->signal_ns >= cause_ns &&
+        why.status == MO_OK) {
+        if (!w->peers.peers)
+            w->options.describe_missing(w->options.context, &why);
+        else
+            mo_fail(&why, MO_E_IO, "stopped by %s",
+                    w->signal == SIGINT ? "SIGINT" : "SIGTERM");
+    }
     if ((failed || why.status != MO_OK) && w->failed_ns == 0)
         w->failed_ns = now;
     pthread_mutex_unlock(&w->lock);
@@ -257,35 +389,33 @@ static void poll_once(mo_failure_detector *w)
     exit_if_overdue(w, now);
 }
 
-/* The interval follows the timeout, so that a short timeout is met. */
-static int64_t poll_interval_ns(const mo_failure_detector *w)
-{
-    int64_t part = (int64_t) (w->options.timeout_s * 1e9 / POLLS_PER_TIMEOUT);
-
-    return mo_max_i64(mo_min_i64(part, max_poll_ns), MS);
-}
-
-/* Waits for a message or a signal, at most for the poll interval. */
-static void wait_for_events(mo_failure_detector *w, struct pollfd *polled)
-{
-    bool urgent = mo_first_error_is_set(w->options.failure);
-    nfds_t n = 0;
-
-    polled[n++] = (struct pollfd){ .fd = w->pipe[0], .events = POLLIN };
-    pthread_mutex_lock(&w->lock);
-    urgent = urgent || w->signal != 0 || !w->peers.peers;
-    n = mo_transport_peers_add_pollfds(&w->peers, polled, n);
-    pthread_mutex_unlock(&w->lock);
-    poll(polled, n,
-         (int) ((urgent ? urgent_poll_ns : poll_interval_ns(w)) / MS));
-}
-
 static void *run_detector(void *context)
 {
     mo_failure_detector *w = context;
+    /* The interval follows the timeout, so that a short timeout is met. */
+    int64_t part = (int64_t) (w->options.timeout_s * 1e9 / POLLS_PER_TIMEOUT);
+    int64_t interval_ns = mo_max_i64(mo_min_i64(part, max_poll_ns), MS);
+    bool urgent;
+    nfds_t n;
 
     while (!atomic_load(&w->stopping)) {
-        wait_for_events(w, w->polled);
+        /* Waits for a message or a signal, at most for the poll interval. */
+        urgent = mo_first_error_is_set(w->options.failure);
+        n = 0;
+        w->polled[n++] = (struct pollfd){ .fd = w->pipe[0], .events = POLLIN };
+        pthread_mutex_lock(&w->lock);
+        urgent = urgent || w->signal != 0 || !w->peers.peers;
+        for (int r = 0; r < w->peers.n_ranks; r++) {
+            const mo_rdv_msg_channel *channel = &w->peers.peers[r].channel;
+
+            if (channel->conn)
+                w->polled[n++] =
+                    (struct pollfd){ .fd = mo_rdv_msg_channel_socket(channel),
+                                     .events = POLLIN };
+        }
+        pthread_mutex_unlock(&w->lock);
+        poll(w->polled, n,
+             (int) ((urgent ? urgent_poll_ns : interval_ns) / MS));
         poll_once(w);
     }
     return NULL;
@@ -333,7 +463,7 @@ mo_status mo_failure_detector_new(const mo_failure_detector_options *options,
     w->connect_deadline_ns = mo_stop_clock_ns() + (int64_t) (seconds * 1e9);
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->done_cond, NULL);
-    w->polled = calloc(MO_TRANSPORT_MAX_PEERS + 1, sizeof *w->polled);
+    w->polled = calloc(MAX_PEERS + 1, sizeof *w->polled);
     status = w->polled ? start_thread(w, err) : mo_fail_memory(err);
     if (status == MO_OK) {
         *detector = w;
@@ -354,8 +484,7 @@ mo_status mo_failure_detector_set_peers(mo_failure_detector *detector,
     mo_status status;
 
     pthread_mutex_lock(&detector->lock);
-    status =
-        mo_transport_peers_init(&detector->peers, n_ranks, rank, channels, err);
+    status = peers_init(&detector->peers, n_ranks, rank, channels, err);
     pthread_mutex_unlock(&detector->lock);
     wake_thread(detector);
     return status;
@@ -364,7 +493,7 @@ mo_status mo_failure_detector_set_peers(mo_failure_detector *detector,
 void mo_failure_detector_set_peer_name(mo_failure_detector *detector, int rank,
                                        const char *name)
 {
-    mo_transport_peer *peer = &detector->peers.peers[rank];
+    peer_state *peer = &detector->peers.peers[rank];
 
     pthread_mutex_lock(&detector->lock);
     snprintf(peer->name, sizeof peer->name, "%s", name);
@@ -373,10 +502,16 @@ void mo_failure_detector_set_peer_name(mo_failure_detector *detector, int rank,
 
 bool mo_failure_detector_peer_has_left(mo_failure_detector *detector, int rank)
 {
-    bool left;
+    const peer_set *peers = &detector->peers;
+    int64_t now = mo_stop_clock_ns();
+    bool left = false;
 
     pthread_mutex_lock(&detector->lock);
-    left = mo_transport_peers_has_left(&detector->peers, rank, left_ns);
+    for (int r = 0; r < peers->n_ranks; r++) {
+        int64_t done = peers->peers[r].done_ns;
+
+        left |= (rank < 0 || r == rank) && done != 0 && now - done > left_ns;
+    }
     pthread_mutex_unlock(&detector->lock);
     return left;
 }
@@ -392,7 +527,7 @@ mo_status mo_failure_detector_await_done(mo_failure_detector *detector,
                                          mo_error *err)
 {
     pthread_mutex_lock(&detector->lock);
-    while (!mo_transport_peers_all_done(&detector->peers) &&
+    while (!peers_all_done(&detector->peers) &&
            !mo_first_error_is_set(detector->options.failure))
         pthread_cond_wait(&detector->done_cond, &detector->lock);
     pthread_mutex_unlock(&detector->lock);
@@ -410,7 +545,7 @@ mo_status mo_failure_detector_finish(mo_failure_detector *detector,
                                      mo_error *err)
 {
     pthread_mutex_lock(&detector->lock);
-    mo_transport_peers_broadcast(&detector->peers, MO_RDV_MSG_DONE, NULL);
+    peers_broadcast(&detector->peers, MO_RDV_MSG_DONE, NULL);
     pthread_mutex_unlock(&detector->lock);
     return mo_failure_detector_await_done(detector, err);
 }
@@ -418,7 +553,7 @@ mo_status mo_failure_detector_finish(mo_failure_detector *detector,
 void mo_failure_detector_stop(mo_failure_detector *detector)
 {
     pthread_mutex_lock(&detector->lock);
-    mo_transport_peers_broadcast(&detector->peers, MO_RDV_MSG_CLOSE, NULL);
+    peers_broadcast(&detector->peers, MO_RDV_MSG_CLOSE, NULL);
     pthread_mutex_unlock(&detector->lock);
 }
 
@@ -435,7 +570,13 @@ void mo_failure_detector_free(mo_failure_detector *detector)
         ignore_signals();
     else
         restore_signals();
-    mo_transport_peers_clear(&detector->peers);
+
+    peer_set *peers = &detector->peers;
+
+    for (int r = 0; r < peers->n_ranks; r++)
+        mo_rdv_msg_channel_close(&peers->peers[r].channel);
+    free(peers->peers);
+    *peers = (peer_set){ NULL, 0, 0, 0, false };
     close(detector->pipe[0]);
     close(detector->pipe[1]);
     pthread_cond_destroy(&detector->done_cond);

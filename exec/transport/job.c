@@ -10,6 +10,8 @@
 
 #include "base/number.h"
 #include "base/stop.h"
+#include "exec/transport/failure_detector.h"
+#include "exec/transport/local_copy.h"
 #include "exec/transport/rendezvous/decode.h"
 
 /* The rest of ten seconds is left to report the error. */
@@ -17,31 +19,27 @@ static const double default_timeout_s = 8, max_timeout_s = 1e6;
 
 enum { CLOCK_ROUNDS = 32, NAME_SIZE = 512 };
 
-/* MOIRAI_PATIENCE raises the timeout on slow machines. */
-static mo_status parse_timeout(double *seconds, mo_error *err)
-{
-    const char *text = getenv("MOIRAI_PATIENCE");
-
-    if (!text || !*text ||
-        (mo_number_read_double(text, strlen(text), seconds) == MO_NUMBER_OK &&
-         *seconds > 0 && *seconds <= max_timeout_s))
-        return MO_OK;
-    return mo_fail(err, MO_E_USAGE,
-                   "MOIRAI_PATIENCE is '%.40s'; it must be seconds", text);
-}
-
 mo_status mo_transport_job_init(mo_transport_job *job,
                                 const mo_transport_world_options *options,
                                 mo_error *err)
 {
+    /* Raises the timeout on slow machines. */
+    const char *patience = getenv("MOIRAI_PATIENCE");
+
     memset(job, 0, sizeof *job);
     job->opener = pthread_self();
     mo_transport_process_init(&job->process);
     job->peer_timeout_s = default_timeout_s;
     if (options && options->peer_timeout_s > 0)
         job->peer_timeout_s = options->peer_timeout_s;
-    else
-        return parse_timeout(&job->peer_timeout_s, err);
+    else if (patience && *patience &&
+             (mo_number_read_double(patience, strlen(patience),
+                                    &job->peer_timeout_s) != MO_NUMBER_OK ||
+              !(job->peer_timeout_s > 0 &&
+                job->peer_timeout_s <= max_timeout_s)))
+        return mo_fail(err, MO_E_USAGE,
+                       "MOIRAI_PATIENCE is '%.40s'; it must be seconds",
+                       patience);
     return MO_OK;
 }
 
@@ -153,19 +151,6 @@ bool mo_transport_job_finish(mo_transport_job *job)
     return true;
 }
 
-static mo_status check_ranks(const mo_transport_job *job,
-                             const mo_exec_plan *plan, const int *rank_of,
-                             mo_error *err)
-{
-    for (int d = 0; d < plan->n_devices; d++)
-        if (rank_of[d] < 0 || rank_of[d] >= job->n_ranks)
-            return mo_fail(err, MO_E_INPUT,
-                           "device '%s' is of rank %d, but there are %d ranks; "
-                           "start as many as the cluster has",
-                           plan->devices[d].id, rank_of[d], job->n_ranks);
-    return MO_OK;
-}
-
 /* Sets "rank 1 (host tau, device 'B', 'C')". Slots of one device share its
  * name. */
 static void set_rank_name(mo_transport_job *job, int rank)
@@ -191,10 +176,13 @@ mo_status mo_transport_job_begin(mo_transport_job *job,
                                  int n_threads, mo_error *err)
 {
     size_t n = (size_t) plan->n_devices;
-    mo_status status = check_ranks(job, plan, rank_of, err);
 
-    if (status != MO_OK)
-        return status;
+    for (int d = 0; d < plan->n_devices; d++)
+        if (rank_of[d] < 0 || rank_of[d] >= job->n_ranks)
+            return mo_fail(err, MO_E_INPUT,
+                           "device '%s' is of rank %d, but there are %d ranks; "
+                           "start as many as the cluster has",
+                           plan->devices[d].id, rank_of[d], job->n_ranks);
     clear_plan(job);
     job->rank_of = calloc(n + 1, sizeof *job->rank_of);
     if (!job->rank_of)

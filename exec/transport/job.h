@@ -18,14 +18,13 @@
 #include "exec/transport/rendezvous/mesh.h"
 #include "exec/transport/shm/shm.h"
 #include "exec/transport/transport.h"
-#include "exec/transport/failure_detector.h"
 
 /* Adds detail to an error of the failure detector; called from its thread. */
 typedef void mo_transport_job_error_context_fn(void *context, mo_error *why);
 
 typedef struct mo_transport_job {
     mo_transport_process process;
-    mo_failure_detector *detector;
+    struct mo_failure_detector *detector; /* failure_detector.h */
     pthread_t opener;
     double peer_timeout_s;
     int rank, n_ranks;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "exec/transport/local_copy.h"
 #include "exec/transport/process.h"
 #include "exec/transport/transport.h"
 

@@ -70,13 +70,17 @@ static void copy_transfer(void *context, int transfer)
     mo_transport_local_copy_complete(copier, transfer);
 }
 
-/* Both ends have posted; end is the second. */
-static void dispatch_copy(mo_transport_local_copy *copier, int transfer,
-                          mo_transport_end end)
+static void post_end(mo_transport_local_copy *copier, int transfer,
+                     mo_transport_end end, unsigned bit)
 {
     slot *s = &copier->slots[transfer];
-    device_state *other = &copier->devices[s->device[1 - end]];
+    device_state *other;
 
+    s->n_posted[end]++;
+    if (!s->local || (atomic_fetch_or(&s->posted, bit) | bit) != BOTH_POSTED)
+        return;
+    /* Both ends have posted; end is the second. */
+    other = &copier->devices[s->device[1 - end]];
     if (s->bytes <= SMALL_BYTES)
         copy_transfer(copier, transfer);
     else if (atomic_load(&other->waiting_for) == transfer)
@@ -84,16 +88,6 @@ static void dispatch_copy(mo_transport_local_copy *copier, int transfer,
     else
         mo_thread_worker_submit(
             copier->devices[s->device[MO_TRANSPORT_RECEIVER]].worker, transfer);
-}
-
-static void post_end(mo_transport_local_copy *copier, int transfer,
-                     mo_transport_end end, unsigned bit)
-{
-    slot *s = &copier->slots[transfer];
-
-    s->n_posted[end]++;
-    if (s->local && (atomic_fetch_or(&s->posted, bit) | bit) == BOTH_POSTED)
-        dispatch_copy(copier, transfer, end);
 }
 
 void mo_transport_local_copy_send(mo_transport_local_copy *copier, int transfer,
@@ -191,22 +185,6 @@ void *mo_transport_local_copy_target(const mo_transport_local_copy *copier,
     return copier->slots[transfer].target;
 }
 
-static mo_status start_workers(mo_transport_local_copy *copier, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int t = 0; t < copier->n_slots && status == MO_OK; t++) {
-        slot *s = &copier->slots[t];
-        device_state *receiver =
-            &copier->devices[s->device[MO_TRANSPORT_RECEIVER]];
-
-        if (s->local && s->bytes > SMALL_BYTES && !receiver->worker)
-            status = mo_thread_worker_new(copier->n_slots, copy_transfer,
-                                          copier, &receiver->worker, err);
-    }
-    return status;
-}
-
 mo_status mo_transport_local_copy_new(const mo_exec_plan *plan,
                                       const bool *here, mo_first_error *failure,
                                       mo_eventcount *server_event,
@@ -242,7 +220,17 @@ mo_status mo_transport_local_copy_new(const mo_exec_plan *plan,
         p->slots[t].local =
             here[plan->transfers[t].from] && here[plan->transfers[t].to];
     }
-    status = start_workers(p, err);
+
+    status = MO_OK;
+
+    for (int t = 0; t < p->n_slots && status == MO_OK; t++) {
+        slot *s = &p->slots[t];
+        device_state *receiver = &p->devices[s->device[MO_TRANSPORT_RECEIVER]];
+
+        if (s->local && s->bytes > SMALL_BYTES && !receiver->worker)
+            status = mo_thread_worker_new(p->n_slots, copy_transfer, p,
+                                          &receiver->worker, err);
+    }
     if (status != MO_OK)
         mo_transport_local_copy_free(p);
     else

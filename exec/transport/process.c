@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "exec/transport/local_copy.h"
+
 void mo_transport_process_init(mo_transport_process *process)
 {
     mo_first_error_init(&process->failure);
@@ -25,7 +27,7 @@ static void release_plan(mo_transport_process *process)
     copier = process->copier;
     process->copier = NULL;
     if (process->active)
-        mo_vote_barrier_destroy(&process->barrier);
+        mo_eventcount_destroy(&process->barrier.event);
     process->active = false;
     pthread_mutex_unlock(&process->lock);
     mo_transport_local_copy_free(copier);
@@ -65,7 +67,12 @@ mo_status mo_transport_process_begin(mo_transport_process *process,
     process->copier = copier;
     if (n_threads == 0)
         n_threads = n_here > 0 ? n_here : 1;
-    mo_vote_barrier_init(&process->barrier, n_threads);
+    process->barrier.n_threads = n_threads;
+    atomic_init(&process->barrier.n_arrived, 0);
+    atomic_init(&process->barrier.n_votes, 0);
+    atomic_init(&process->barrier.generation, 0);
+    atomic_init(&process->barrier.verdict, false);
+    mo_eventcount_init(&process->barrier.event);
     process->active = true;
     atomic_store(&process->n_exited, 0);
     pthread_mutex_unlock(&process->lock);
@@ -114,4 +121,54 @@ mo_status mo_transport_process_end(mo_transport_process *process, mo_error *err)
     /* A worker may still be copying what no device waits for any more. */
     release_plan(process);
     return mo_first_error_get(&process->failure, err);
+}
+
+bool mo_vote_barrier_arrive(mo_vote_barrier *barrier, bool vote,
+                            unsigned *round)
+{
+    *round = atomic_load(&barrier->generation);
+    if (vote)
+        atomic_fetch_add(&barrier->n_votes, 1);
+    return atomic_fetch_add(&barrier->n_arrived, 1) + 1 == barrier->n_threads;
+}
+
+bool mo_vote_barrier_local_vote(mo_vote_barrier *barrier)
+{
+    return atomic_load(&barrier->n_votes) > 0;
+}
+
+/* No thread arrives for the next round before this one is released: until then
+ * the counters belong to the releasing thread. */
+void mo_vote_barrier_release(mo_vote_barrier *barrier, bool verdict)
+{
+    atomic_store(&barrier->n_arrived, 0);
+    atomic_store(&barrier->n_votes, 0);
+    atomic_store(&barrier->verdict, verdict);
+    atomic_fetch_add(&barrier->generation, 1);
+    mo_eventcount_notify(&barrier->event);
+}
+
+typedef struct wait_context {
+    mo_vote_barrier *barrier;
+    mo_first_error *failure;
+    unsigned round;
+} wait_context;
+
+static bool is_released(void *context)
+{
+    wait_context *p = context;
+
+    return atomic_load(&p->barrier->generation) != p->round ||
+           mo_first_error_is_set(p->failure);
+}
+
+mo_status mo_vote_barrier_wait(mo_vote_barrier *barrier, unsigned round,
+                               mo_first_error *failure, bool *verdict,
+                               mo_error *err)
+{
+    wait_context p = { barrier, failure, round };
+
+    mo_eventcount_wait(&barrier->event, is_released, &p);
+    *verdict = atomic_load(&barrier->verdict);
+    return mo_first_error_get(failure, err);
 }

@@ -7,6 +7,7 @@
 #ifndef MO_EXEC_TRANSPORT_PROCESS_H
 #define MO_EXEC_TRANSPORT_PROCESS_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -14,12 +15,23 @@
 #include "exec/plan/ir/plan.h"
 #include "exec/thread/eventcount.h"
 #include "exec/thread/first_error.h"
-#include "exec/thread/vote_barrier.h"
-#include "exec/transport/local_copy.h"
+
+/* Barrier of the threads of the process that also reduces one bit by OR.
+ * Arrival and release are apart, so that the last thread to arrive can first
+ * combine the vote with that of other processes. */
+typedef struct mo_vote_barrier {
+    int n_threads;
+    atomic_int n_arrived, n_votes;
+    atomic_uint
+        generation; /* number of releases: the generation of the barrier */
+    atomic_bool verdict;
+    mo_eventcount event;
+} mo_vote_barrier;
 
 typedef struct mo_transport_process {
     mo_first_error failure;
-    mo_transport_local_copy *copier; /* NULL outside of a plan; owned */
+    /* local_copy.h; NULL outside of a plan; owned */
+    struct mo_transport_local_copy *copier;
     mo_vote_barrier barrier;
     mo_eventcount server_event; /* notified for the serving thread */
     atomic_int n_exited;
@@ -59,5 +71,25 @@ void mo_transport_process_leave(mo_transport_process *process);
  * MO_OK. */
 mo_status mo_transport_process_end(mo_transport_process *process,
                                    mo_error *err);
+
+/* Counts the calling thread and its vote. Returns true to the last thread of
+ * the round, which has to cause mo_vote_barrier_release(); *round is the
+ * argument of mo_vote_barrier_wait(). */
+bool mo_vote_barrier_arrive(mo_vote_barrier *barrier, bool vote,
+                            unsigned *round);
+
+/* Returns whether any thread of this process voted true; for the last thread
+ * only. */
+bool mo_vote_barrier_local_vote(mo_vote_barrier *barrier);
+
+/* Releases all waiting threads; each gets verdict, the OR over all
+ * processes. */
+void mo_vote_barrier_release(mo_vote_barrier *barrier, bool verdict);
+
+/* Waits for the release of round and returns MO_OK with *verdict; returns the
+ * stored error as soon as failure has one. */
+mo_status mo_vote_barrier_wait(mo_vote_barrier *barrier, unsigned round,
+                               mo_first_error *failure, bool *verdict,
+                               mo_error *err);
 
 #endif

@@ -52,54 +52,6 @@ static mo_status find_transport(const char *name, const char *source,
                    source, name);
 }
 
-/* A rendezvous address, or an explicit rank, excludes MPI; so does a launcher
- * that does not support it. */
-static bool excludes_mpi(const mo_rdv_launch_options *launch,
-                         const mo_rdv_params *params)
-{
-    const char *master = getenv("MOIRAI_MASTER");
-
-    return params->from_options || launch->master || (master && *master) ||
-           strcmp(params->source, "torchrun") == 0;
-}
-
-static bool has_mpi(void)
-{
-#ifdef HAVE_MPI
-    return true;
-#else
-    return false;
-#endif
-}
-
-/* Which devices are GPUs is not known yet: nccl sends the values of other
- * devices over TCP, as tcp does. */
-static const mo_transport *default_between_ranks(void)
-{
-#ifdef HAVE_NCCL
-    return &mo_transport_nccl;
-#else
-    return &mo_transport_tcp;
-#endif
-}
-
-/* Launchers of MPI may not export the number of processes they have started. */
-static mo_status select_by_launch(const mo_rdv_launch_options *launch,
-                                  const mo_transport **transport, mo_error *err)
-{
-    mo_rdv_launcher launcher;
-    mo_rdv_params params;
-    mo_status status = mo_rdv_params_resolve(launch, &params, err);
-
-    *transport = &mo_transport_local;
-    if (has_mpi() && params.source && !excludes_mpi(launch, &params) &&
-        mo_rdv_launcher_detect(&launcher) && launcher.n_ranks != 1)
-        return find_transport("mpi", launcher.name, transport, err);
-    if (status == MO_OK && params.n_ranks > 1)
-        *transport = default_between_ranks();
-    return status;
-}
-
 /* An explicit rank contradicts a transport that has one process or gets ranks
  * from MPI: each process would assume that it is the only one. Environment
  * variables are not checked, since they may be meant for other commands. */
@@ -138,13 +90,37 @@ mo_status mo_transport_select_with(const char *name,
                                    mo_error *err)
 {
     const char *variable = getenv("MOIRAI_TRANSPORT");
+    mo_rdv_params params;
+    mo_status status;
 
     if (name)
         return select_by_name(name, "--transport", launch, transport, err);
     if (variable && *variable)
         return select_by_name(variable, "MOIRAI_TRANSPORT", launch, transport,
                               err);
-    return select_by_launch(launch, transport, err);
+    status = mo_rdv_params_resolve(launch, &params, err);
+    *transport = &mo_transport_local;
+#ifdef HAVE_MPI
+    const char *master = getenv("MOIRAI_MASTER");
+    mo_rdv_launcher launcher;
+
+    /* A rendezvous address, or an explicit rank, excludes MPI; so does a
+     * launcher that does not support it. Launchers of MPI may not export the
+     * number of processes they have started. */
+    if (params.source && !params.from_options && !launch->master &&
+        !(master && *master) && strcmp(params.source, "torchrun") != 0 &&
+        mo_rdv_launcher_detect(&launcher) && launcher.n_ranks != 1)
+        return find_transport("mpi", launcher.name, transport, err);
+#endif
+    /* Which devices are GPUs is not known yet: nccl sends the values of other
+     * devices over TCP, as tcp does. */
+    if (status == MO_OK && params.n_ranks > 1)
+#ifdef HAVE_NCCL
+        *transport = &mo_transport_nccl;
+#else
+        *transport = &mo_transport_tcp;
+#endif
+    return status;
 }
 
 mo_status mo_transport_select(const char *name, const mo_transport **transport,

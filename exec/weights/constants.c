@@ -167,39 +167,6 @@ static int input_count(const mo_graph *g, int id)
     return g->feed_start[id + 1] - g->feed_start[id];
 }
 
-static mo_status parse_value_attr(mo_weights_store *c, const mo_op *op,
-                                  const mo_attr *attr, mo_tensor_dense *value,
-                                  mo_error *err)
-{
-    mo_status status = alloc_computed(c, op, value, err);
-    mo_error why = { 0 };
-
-    if (status != MO_OK)
-        return status;
-    status = mo_weights_parse_numbers(attr->text, attr->length, value, &why);
-    if (status == MO_OK)
-        return MO_OK;
-    return mo_fail_at(err, status, NULL, op->line,
-                      "constant '%.80s': in its value, %.200s", op->name,
-                      why.text);
-}
-
-/* Random values; integers are axes, permutations and shapes, which must fit
- * the ops that read them. */
-static mo_status synthesize_constant(mo_weights_store *c, int id,
-                                     mo_tensor_dense *value, mo_error *err)
-{
-    mo_tensor_desc desc = value->desc;
-    mo_status status =
-        mo_weights_alloc_synthetic(c, &c->graph->ops[id], &desc, value, err);
-
-    if (status == MO_OK && (mo_elem_is_float(value->desc.elem) ||
-                            !mo_weights_infer_from_shapes(c->graph, id, value)))
-        mo_weights_add_random(c, value,
-                              mo_random_seed(c->options.seed, (uint64_t) id));
-    return status;
-}
-
 /* Reads or synthesizes a constant without inputs. */
 static mo_status load_source(mo_weights_store *c, int id,
                              mo_tensor_dense *value, mo_error *err)
@@ -212,12 +179,36 @@ static mo_status load_source(mo_weights_store *c, int id,
     if (op->weights)
         status =
             mo_weights_from_file(c, op, &value->desc, value, &missing, err);
-    else if (attr)
-        return parse_value_attr(c, op, attr, value, err);
+    else if (attr) {
+        status = alloc_computed(c, op, value, err);
+        mo_error why = { 0 };
+
+        if (status != MO_OK)
+            return status;
+        status =
+            mo_weights_parse_numbers(attr->text, attr->length, value, &why);
+        if (status == MO_OK)
+            return MO_OK;
+        return mo_fail_at(err, status, NULL, op->line,
+                          "constant '%.80s': in its value, %.200s", op->name,
+                          why.text);
+    }
     if (status != MO_OK || !missing)
         return status;
-    if (c->options.random)
-        return synthesize_constant(c, id, value, err);
+    if (c->options.random) {
+        /* Random values; integers are axes, permutations and shapes, which must
+         * fit the ops that read them. */
+        mo_tensor_desc desc = value->desc;
+        status = mo_weights_alloc_synthetic(c, &c->graph->ops[id], &desc, value,
+                                            err);
+
+        if (status == MO_OK &&
+            (mo_elem_is_float(value->desc.elem) ||
+             !mo_weights_infer_from_shapes(c->graph, id, value)))
+            mo_weights_add_random(
+                c, value, mo_random_seed(c->options.seed, (uint64_t) id));
+        return status;
+    }
     return mo_fail_at(err, MO_E_INPUT, NULL, op->line,
                       "constant '%.80s' has no value: give it weights, or run "
                       "with --random-weights",
@@ -314,21 +305,6 @@ static mo_status mark_unknown(mo_weights_store *c, mo_error *err)
     return status;
 }
 
-static mo_status compute_values(mo_weights_store *c, int id,
-                                mo_tensor_dense *values, int n, mo_error *err)
-{
-    const mo_op *op = &c->graph->ops[id];
-    mo_status status = MO_OK;
-
-    for (int port = 0; port < n && status == MO_OK; port++)
-        status = output_desc(op, port, &values[port].desc, err);
-    if (status != MO_OK)
-        return status;
-    if (input_count(c->graph, id) > 0)
-        return evaluate_op(c, id, values, n, err);
-    return load_source(c, id, values, err);
-}
-
 static void store_values(mo_weights_store *c, int id, mo_tensor_dense *values,
                          int n)
 {
@@ -365,14 +341,21 @@ static bool infer_from_consumers(mo_weights_store *c, int id)
 static mo_status compute_constant(mo_weights_store *c, int id, mo_error *err)
 {
     const mo_op *op = &c->graph->ops[id];
-    int n = input_count(c->graph, id) > 0 ? mo_op_n_outputs(op) : 1;
+    bool has_inputs = input_count(c->graph, id) > 0;
+    int n = has_inputs ? mo_op_n_outputs(op) : 1;
     mo_tensor_dense *values =
         mo_arena_array(c->arena, (size_t) n, sizeof *values);
-    mo_status status =
-        values ? compute_values(c, id, values, n, err) : mo_fail_memory(err);
+    mo_status status = MO_OK;
 
+    if (!values)
+        return mo_fail_memory(err);
+    for (int port = 0; port < n && status == MO_OK; port++)
+        status = output_desc(op, port, &values[port].desc, err);
+    if (status == MO_OK)
+        status = has_inputs ? evaluate_op(c, id, values, n, err)
+                            : load_source(c, id, values, err);
     if (status != MO_OK) {
-        for (int i = 0; i < n && values; i++)
+        for (int i = 0; i < n; i++)
             mo_tensor_clear(&values[i]);
         return status;
     }
@@ -385,41 +368,6 @@ typedef struct visit {
     int id, feed;
 } visit;
 
-/* Depth-first search over the inputs with an explicit stack, since a file may
- * have chains of any length. */
-static mo_status compute_with_inputs(mo_weights_store *c, int id, mo_error *err)
-{
-    const mo_graph *g = c->graph;
-    visit *stack = NULL;
-    size_t n = 0, room = 0;
-    mo_status status =
-        c->options.random && !c->unknown ? mark_unknown(c, err) : MO_OK;
-
-    if (status == MO_OK)
-        status = MO_ARRAY_GROW(stack, n, room, err);
-    if (status == MO_OK)
-        stack[n++] = (visit){ id, g->feed_start[id] };
-    while (n > 0 && status == MO_OK) {
-        visit *top = &stack[n - 1];
-
-        if (constant_slot(c, top->id)->values ||
-            infer_from_consumers(c, top->id)) {
-            n--;
-        } else if (top->feed < g->feed_start[top->id + 1]) {
-            int from = g->feeds[top->feed++].from;
-
-            status = MO_ARRAY_GROW(stack, n, room, err);
-            if (status == MO_OK)
-                stack[n++] = (visit){ from, g->feed_start[from] };
-        } else {
-            n--;
-            status = compute_constant(c, top->id, err);
-        }
-    }
-    free(stack);
-    return status;
-}
-
 mo_status mo_weights_get(mo_weights_store *c, int id, int port,
                          const mo_tensor_dense **value, mo_error *err)
 {
@@ -428,8 +376,38 @@ mo_status mo_weights_get(mo_weights_store *c, int id, int port,
     if (!is_constant(c->graph, id) || port < 0)
         return mo_fail(err, MO_E_INPUT, "there is no output %d of constant %d",
                        port, id);
-    if (!constant_slot(c, id)->values)
-        status = compute_with_inputs(c, id, err);
+    if (!constant_slot(c, id)->values) {
+        /* Depth-first search over the inputs with an explicit stack, since a
+         * file may have chains of any length. */
+        const mo_graph *g = c->graph;
+        visit *stack = NULL;
+        size_t n = 0, room = 0;
+        status =
+            c->options.random && !c->unknown ? mark_unknown(c, err) : MO_OK;
+
+        if (status == MO_OK)
+            status = MO_ARRAY_GROW(stack, n, room, err);
+        if (status == MO_OK)
+            stack[n++] = (visit){ id, g->feed_start[id] };
+        while (n > 0 && status == MO_OK) {
+            visit *top = &stack[n - 1];
+
+            if (constant_slot(c, top->id)->values ||
+                infer_from_consumers(c, top->id)) {
+                n--;
+            } else if (top->feed < g->feed_start[top->id + 1]) {
+                int from = g->feeds[top->feed++].from;
+
+                status = MO_ARRAY_GROW(stack, n, room, err);
+                if (status == MO_OK)
+                    stack[n++] = (visit){ from, g->feed_start[from] };
+            } else {
+                n--;
+                status = compute_constant(c, top->id, err);
+            }
+        }
+        free(stack);
+    }
     if (status != MO_OK)
         return status;
     if (port >= constant_slot(c, id)->n)

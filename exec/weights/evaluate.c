@@ -163,24 +163,6 @@ static mo_status run_call(const interpreter *s, const mo_call *call,
     return run_kernel(s, call, &o, err);
 }
 
-static mo_status run_op(interpreter *s, const mo_op_site *site,
-                        const mo_weights_limit *limit, mo_tensor_dense *outputs,
-                        mo_error *err)
-{
-    mo_lower_result lowered = { 0 };
-    mo_status status = mo_lower_operator(site, s->arena, &lowered, err);
-
-    if (status == MO_OK)
-        status = alloc_tensors(s, site, limit, &lowered, err);
-    for (int i = 0; status == MO_OK && i < lowered.n_calls; i++)
-        status = run_call(s, &lowered.calls[i], err);
-    for (int i = 0; status == MO_OK && i < site->n_out; i++) {
-        outputs[i] = s->tensors[s->n_in + i];
-        s->tensors[s->n_in + i] = (mo_tensor_dense){ 0 };
-    }
-    return status;
-}
-
 static mo_status open_interpreter(interpreter *s, mo_error *err)
 {
     const mo_backend_unit_options alone = { .threads = 1 };
@@ -208,8 +190,19 @@ mo_status mo_weights_eval_op(const mo_op_site *site,
     interpreter s = { 0 };
     mo_status status = open_interpreter(&s, err);
 
-    if (status == MO_OK)
-        status = run_op(&s, site, limit, outputs, err);
+    if (status == MO_OK) {
+        mo_lower_result lowered = { 0 };
+        status = mo_lower_operator(site, s.arena, &lowered, err);
+
+        if (status == MO_OK)
+            status = alloc_tensors(&s, site, limit, &lowered, err);
+        for (int i = 0; status == MO_OK && i < lowered.n_calls; i++)
+            status = run_call(&s, &lowered.calls[i], err);
+        for (int i = 0; status == MO_OK && i < site->n_out; i++) {
+            outputs[i] = s.tensors[s.n_in + i];
+            s.tensors[s.n_in + i] = (mo_tensor_dense){ 0 };
+        }
+    }
     close_interpreter(&s);
     return status;
 }

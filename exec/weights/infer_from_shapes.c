@@ -48,21 +48,6 @@ static bool find_input_shape(const mo_graph *g, int op, int port,
     return false;
 }
 
-static consumer make_consumer(const mo_graph *g, const mo_edge *feed,
-                              mo_tensor_dense *value)
-{
-    consumer r = { .g = g,
-                   .op = feed->to,
-                   .value = value,
-                   .n = mo_tensor_desc_elements(&value->desc) };
-
-    if (!find_input_shape(g, r.op, 0, &r.in))
-        r.in.rank = 0;
-    if (!mo_op_shape(&g->ops[r.op], 0, &r.out))
-        r.out.rank = 0;
-    return r;
-}
-
 /* Returns whether longer without that axis equals shorter. */
 static bool equals_without_axis(const mo_shape *longer, int axis,
                                 const mo_shape *shorter)
@@ -290,23 +275,15 @@ static bool fill_last_axes(consumer *r)
     return r->n <= r->in.rank;
 }
 
-/* The first axis along which the first of several results is smaller. */
-static int split_axis(const consumer *r)
+static bool fill_split_lengths(consumer *r)
 {
     int axis = 0;
 
-    while (axis < r->in.rank - 1 && axis < r->out.rank &&
-           r->in.dims[axis] == r->out.dims[axis])
-        axis++;
-    return axis;
-}
-
-static bool fill_split_lengths(consumer *r)
-{
-    int axis = split_axis(r);
-
     if (r->in.rank == 0 || r->in.rank != r->out.rank)
         return false;
+    /* The first axis along which the first of several results is smaller. */
+    while (axis < r->in.rank - 1 && r->in.dims[axis] == r->out.dims[axis])
+        axis++;
     for (int64_t i = 0; i < r->n; i++) {
         mo_shape part;
 
@@ -388,14 +365,6 @@ static const struct {
     { "VariadicSplit", 2, fill_split_lengths },
 };
 
-static rule *find_rule(const mo_operator *known, int port)
-{
-    for (size_t i = 0; known && i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].port == port && strcmp(rules[i].type, known->name) == 0)
-            return rules[i].rule;
-    return NULL;
-}
-
 /* Votes of the consumers of a constant. */
 typedef struct consumer_votes {
     int votes[2 * MO_MAX_RANK]; /* for an axis: 0, 1, ..., then -1, -2, ... */
@@ -407,23 +376,28 @@ static int axis_of(int candidate)
     return candidate < MO_MAX_RANK ? candidate : MO_MAX_RANK - 1 - candidate;
 }
 
-/* Counts the axes this consumer accepts; false: it reads no axis there. */
-static bool count_axis_votes(const consumer *r, int port, consumer_votes *o)
-{
-    bool is_axis = false;
-
-    for (int i = 0; i < 2 * MO_MAX_RANK && r->n == 1; i++)
-        o->votes[i] += accepts_axis(r, port, axis_of(i), &is_axis);
-    return is_axis;
-}
-
 static void consult_consumer(const mo_graph *g, const mo_edge *feed,
                              mo_tensor_dense *value, consumer_votes *o)
 {
-    consumer r = make_consumer(g, feed, value);
-    rule *fill = find_rule(g->ops[feed->to].kind, feed->dst_port);
+    const mo_operator *known = g->ops[feed->to].kind;
+    int port = feed->dst_port;
+    consumer r = { .g = g,
+                   .op = feed->to,
+                   .value = value,
+                   .n = mo_tensor_desc_elements(&value->desc) };
+    bool is_axis = false;
+    rule *fill = NULL;
 
-    if (!count_axis_votes(&r, feed->dst_port, o))
+    if (!find_input_shape(g, r.op, 0, &r.in))
+        r.in.rank = 0;
+    if (!mo_op_shape(&g->ops[r.op], 0, &r.out))
+        r.out.rank = 0;
+    for (size_t i = 0; known && !fill && i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].port == port && strcmp(rules[i].type, known->name) == 0)
+            fill = rules[i].rule;
+    for (int i = 0; i < 2 * MO_MAX_RANK && r.n == 1; i++)
+        o->votes[i] += accepts_axis(&r, port, axis_of(i), &is_axis);
+    if (!is_axis)
         o->settled = fill && fill(&r);
 }
 

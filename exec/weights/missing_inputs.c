@@ -30,11 +30,6 @@ static bool add_integers(mo_weights_search *s, int port, int n)
     return n != 0 && add_input(s, port, MO_ELEM_I64, &shape);
 }
 
-static mo_shape vector_of(int64_t n)
-{
-    return (mo_shape){ .rank = 1, .dims = { n } };
-}
-
 int64_t mo_weights_search_elements(const mo_weights_search *s)
 {
     int64_t bytes = s->op->op->weight_bytes;
@@ -87,16 +82,10 @@ static bool infer_linear(mo_weights_search *s)
                       s->out->dims[s->out->rank - 1], true);
 }
 
-/* The channels of images are dimension 1, those of other tensors the last. */
-static int channel_axis(const mo_shape *shape)
-{
-    return shape->rank > 3 ? 1 : shape->rank - 1;
-}
-
 /* A bias or a scale: one number for each channel. */
 static bool infer_operand(mo_weights_search *s)
 {
-    int axis = channel_axis(s->out);
+    int axis = s->out->rank > 3 ? 1 : s->out->rank - 1; /* channels */
     mo_shape shape = { .rank = s->out->rank };
 
     if (!mo_shape_equal(s->in, s->out))
@@ -108,7 +97,8 @@ static bool infer_operand(mo_weights_search *s)
 
 static bool add_channel_vectors(mo_weights_search *s, int first, int last)
 {
-    mo_shape shape = vector_of(s->in->rank > 1 ? s->in->dims[1] : 0);
+    mo_shape shape = { .rank = 1,
+                       .dims = { s->in->rank > 1 ? s->in->dims[1] : 0 } };
 
     for (int port = first; port <= last; port++)
         mo_weights_search_add(s, port, &shape);

@@ -32,13 +32,6 @@ static bool read_numbers(const mo_weights_search *s, const char *key,
     return found;
 }
 
-static bool read_kernel(const mo_weights_search *s, window *w)
-{
-    return read_numbers(s, "kernel", 0, w->kernel, w->spatial) ||
-           read_numbers(s, "kernel_shape", 0, w->kernel, w->spatial) ||
-           read_numbers(s, "kernel_size", 0, w->kernel, w->spatial);
-}
-
 /* The elements of one kernel by the bytes of the weights, else by the FLOPs:
  * two for each term of each output. */
 static int64_t kernel_volume(const mo_weights_search *s, const window *w)
@@ -76,14 +69,6 @@ static void kernel_range(const window *w, int d, int64_t *least, int64_t *most)
     *most = mo_min_i64(LARGEST_KERNEL, (longest - 1) / w->dilation[d] + 1);
 }
 
-/* Without a volume: 3 where any size will do, else the largest odd one. */
-static int64_t usual_kernel(const window *w, int64_t least, int64_t most)
-{
-    if (w->same)
-        return mo_min_i64(3, most);
-    return most % 2 == 0 && most > least ? most - 1 : most;
-}
-
 /* The n-th root of volume, where it is a whole number; else 0. */
 static int64_t whole_root(int64_t volume, int n)
 {
@@ -107,7 +92,12 @@ static bool choose_kernel(window *w)
         kernel_range(w, d, &least, &most);
         if (most < least)
             return false;
-        k = root >= least && root <= most ? root : usual_kernel(w, least, most);
+        if (root >= least && root <= most)
+            k = root;
+        else if (w->same) /* any size will do */
+            k = mo_min_i64(3, most);
+        else /* the largest odd one */
+            k = most % 2 == 0 && most > least ? most - 1 : most;
         if (root == 0 && left > 0 && d == w->spatial - 1 && left >= least &&
             left <= most)
             k = left;
@@ -219,7 +209,10 @@ static bool infer_filter(mo_weights_search *s, bool grouped, bool transposed)
     if (w.groups < 1 || in % w.groups != 0 || out % w.groups != 0)
         return false;
     w.volume = kernel_volume(s, &w);
-    if (!read_kernel(s, &w) && !choose_kernel(&w))
+    if (!(read_numbers(s, "kernel", 0, w.kernel, w.spatial) ||
+          read_numbers(s, "kernel_shape", 0, w.kernel, w.spatial) ||
+          read_numbers(s, "kernel_size", 0, w.kernel, w.spatial)) &&
+        !choose_kernel(&w))
         return false;
     if (grouped)
         shape.dims[shape.rank++] = w.groups;

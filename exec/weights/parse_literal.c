@@ -41,21 +41,12 @@ static bool store_number(const char *text, size_t length,
     return true;
 }
 
-/* Repeats the first element. */
-static void repeat_first(mo_tensor_dense *value)
-{
-    int64_t n = mo_tensor_desc_elements(&value->desc);
-    size_t size = mo_elem_size(value->desc.elem);
-    char *data = value->data;
-
-    for (int64_t i = 1; i < n; i++)
-        memcpy(data + (size_t) i * size, data, size);
-}
-
 mo_status mo_weights_parse_numbers(const char *text, size_t length,
                                    mo_tensor_dense *value, mo_error *err)
 {
     int64_t n = mo_tensor_desc_elements(&value->desc), count = 0;
+    size_t size = mo_elem_size(value->desc.elem);
+    char *data = value->data;
 
     trim_spaces(&text, &length);
     while (length > 0 || count > 0) {
@@ -73,27 +64,13 @@ mo_status mo_weights_parse_numbers(const char *text, size_t length,
         text = comma + 1;
         length -= part + 1;
     }
-    if (count == 1 && n > 1)
-        repeat_first(value);
-    else if (count != n)
+    for (int64_t i = 1; i < n && count == 1; i++)
+        memcpy(data + (size_t) i * size, data, size);
+    if (count != n && !(count == 1 && n > 1))
         return mo_fail(err, MO_E_INPUT,
                        "there are %lld numbers where %lld belong",
                        (long long) count, (long long) n);
     return MO_OK;
-}
-
-/* Causal mask: 0 on the diagonal of the last two dimensions and below,
- * -infinity above. */
-static void fill_causal_mask(mo_tensor_dense *value)
-{
-    const mo_shape *shape = &value->desc.shape;
-    int64_t n = mo_tensor_desc_elements(&value->desc);
-    int64_t columns = shape->rank > 0 ? shape->dims[shape->rank - 1] : 1;
-    int64_t rows = shape->rank > 1 ? shape->dims[shape->rank - 2] : 1;
-
-    for (int64_t i = 0; i < n; i++)
-        if (i % columns > i / columns % rows)
-            mo_tensor_set_double(value, i, -INFINITY);
 }
 
 /* Finds the part of "0:...;2:..." for the port; false when there is none. */
@@ -134,6 +111,16 @@ mo_status mo_weights_parse_port_values(const mo_op *op, int port,
         return MO_OK;
     if (!is_word(part, size, "causal"))
         return mo_weights_parse_numbers(part, size, value, err);
-    fill_causal_mask(value);
+
+    /* Causal mask: 0 on the diagonal of the last two dimensions and below,
+     * -infinity above. */
+    const mo_shape *shape = &value->desc.shape;
+    int64_t n = mo_tensor_desc_elements(&value->desc);
+    int64_t columns = shape->rank > 0 ? shape->dims[shape->rank - 1] : 1;
+    int64_t rows = shape->rank > 1 ? shape->dims[shape->rank - 2] : 1;
+
+    for (int64_t i = 0; i < n; i++)
+        if (i % columns > i / columns % rows)
+            mo_tensor_set_double(value, i, -INFINITY);
     return MO_OK;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/minmax.h"
 #include "base/random.h"
 #include "exec/weights/constants_internal.h"
 #include "report/format_units.h"
@@ -110,32 +111,6 @@ void mo_weights_add_random(mo_weights_store *c, mo_tensor_dense *value,
     }
 }
 
-/* The number of dimensions larger than one: a bias has one, whatever its
- * rank. */
-static int wide_dimensions(const mo_shape *shape)
-{
-    int count = 0;
-
-    for (int d = 0; d < shape->rank; d++)
-        count += shape->dims[d] > 1;
-    return count;
-}
-
-/* Approximate fan-in (number of terms in one output): all but the output
- * channels of a filter; of a matrix, which may be transposed, the longer
- * side. */
-static double fan_in(const mo_shape *shape)
-{
-    double n = (double) mo_shape_elements(shape), longest = 1;
-
-    if (shape->rank > 2 && shape->dims[0] > 0)
-        return n / (double) shape->dims[0];
-    for (int d = 0; d < shape->rank; d++)
-        if ((double) shape->dims[d] > longest)
-            longest = (double) shape->dims[d];
-    return longest;
-}
-
 /*
  * Integers that could not be inferred are indices: 0 is valid everywhere.
  *
@@ -148,12 +123,25 @@ void mo_weights_fill_random(mo_tensor_dense *value, uint64_t seed)
 {
     const mo_shape *shape = &value->desc.shape;
     int64_t n = mo_tensor_desc_elements(&value->desc);
+    int64_t longest = 1;
+    double fan_in;
     mo_random random = { seed };
+    int n_wide = 0; /* a bias has one, whatever its rank */
 
     if (!mo_elem_is_float(value->desc.elem))
         return;
-    if (wide_dimensions(shape) > 1) {
-        mo_tensor_fill_random(value, seed, sqrt(3 / fan_in(shape)), 2);
+    for (int d = 0; d < shape->rank; d++) {
+        n_wide += shape->dims[d] > 1;
+        longest = mo_max_i64(longest, shape->dims[d]);
+    }
+    if (n_wide > 1) {
+        /* Approximate number of terms in one output: all but the output
+         * channels of a filter; of a matrix, which may be transposed, the
+         * longer side. */
+        fan_in = shape->rank > 2 && shape->dims[0] > 0
+                     ? (double) n / (double) shape->dims[0]
+                     : (double) longest;
+        mo_tensor_fill_random(value, seed, sqrt(3 / fan_in), 2);
         return;
     }
     for (int64_t i = 0; i < n; i++)

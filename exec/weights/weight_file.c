@@ -26,14 +26,6 @@ typedef struct weight_location {
     mo_tensor_desc desc;
 } weight_location;
 
-/* The last colon before end, or NULL: a file's name may have colons, too. */
-static const char *colon_before(const char *text, const char *end)
-{
-    while (end > text && end[-1] != ':')
-        end--;
-    return end > text ? end - 1 : NULL;
-}
-
 static bool read_number(const char *from, const char *end, int64_t *number)
 {
     return mo_number_read_int(from, (size_t) (end - from), number) ==
@@ -68,10 +60,15 @@ static mo_status parse_location(const mo_op *op, weight_location *p,
     const char *text = op->weights, *end = text + strlen(text);
     const char *colon[4]; /* behind file, offset, size, dtype */
 
+    /* From the end: a file's name may have colons, too. */
     for (int i = 3; i >= 0; i--) {
-        colon[i] = colon_before(text, i == 3 ? end : colon[i + 1]);
-        if (!colon[i])
+        const char *behind = i == 3 ? end : colon[i + 1];
+
+        while (behind > text && behind[-1] != ':')
+            behind--;
+        if (behind == text)
             return fail_location(op, err);
+        colon[i] = behind - 1;
     }
     p->file = text;
     p->file_length = (size_t) (colon[0] - text);
@@ -159,14 +156,6 @@ mo_status mo_weights_fail_outside(const char *name, const char *outside,
                       name, outside, folder, outside);
 }
 
-static mo_status fail_unpacked(const mo_op *op, const char *path, mo_error *err)
-{
-    return mo_fail_at(err, MO_E_INPUT, NULL, op->line,
-                      "weights of '%.80s' are in %.300s, which the bundle does "
-                      "not contain; pack it again",
-                      op->name, path);
-}
-
 mo_status mo_weights_open_allowed(const mo_weights_options *options,
                                   const char *path, int *fd, char **outside,
                                   mo_error *err)
@@ -201,10 +190,15 @@ static mo_status map_allowed(const mo_weights_store *c, const mo_op *op,
         mo_weights_open_allowed(&c->options, file->path, &fd, &outside, err);
 
     if (outside)
-        status = c->options.packed
-                     ? fail_unpacked(op, outside, err)
-                     : mo_weights_fail_outside(op->name, outside, NULL,
-                                               op->line, err);
+        status =
+            c->options.packed
+                ? mo_fail_at(
+                      err, MO_E_INPUT, NULL, op->line,
+                      "weights of '%.80s' are in %.300s, which the bundle does "
+                      "not contain; pack it again",
+                      op->name, outside)
+                : mo_weights_fail_outside(op->name, outside, NULL, op->line,
+                                          err);
     else if (status == MO_OK)
         status = mo_mmap_file_open_fd(fd, file->path, &file->mapped, err);
     free(outside);
@@ -300,21 +294,16 @@ mo_status mo_weights_file_is_missing(mo_weights_store *c, const mo_op *op,
     return status;
 }
 
-/* OpenVINO stores one byte for a tensor without elements. */
-static bool matches_size(const weight_location *p, const mo_tensor_desc *desc)
-{
-    int64_t bytes = mo_tensor_desc_bytes(desc);
-
-    return p->size == bytes || (bytes == 0 && p->size == 1);
-}
-
 static mo_status check_location(const mo_op *op, const weight_location *p,
                                 const mo_weights_file *file,
                                 const mo_tensor_desc *desc, mo_error *err)
 {
     char wanted[MO_TENSOR_DESC_TEXT_SIZE];
+    int64_t bytes = mo_tensor_desc_bytes(desc);
 
-    if (!mo_tensor_desc_equal(desc, &p->desc) || !matches_size(p, desc))
+    /* OpenVINO stores one byte for a tensor without elements. */
+    if (!mo_tensor_desc_equal(desc, &p->desc) ||
+        (p->size != bytes && !(bytes == 0 && p->size == 1)))
         return mo_fail_at(err, MO_E_INPUT, file->path, 0,
                           "constant '%.80s' has %lld bytes there, which are "
                           "not its %s; export the model again",
@@ -351,23 +340,6 @@ static bool is_usable_in_place(const mo_tensor_desc *desc,
     return true;
 }
 
-static mo_status copy_value(const mo_tensor_desc *desc,
-                            const unsigned char *data, mo_tensor_dense *value,
-                            mo_error *err)
-{
-    mo_status status = mo_tensor_new(desc, value, err);
-    size_t bytes = (size_t) mo_tensor_desc_bytes(desc);
-    unsigned char *to = value->data;
-
-    if (status != MO_OK)
-        return status;
-    if (bytes > 0)
-        memcpy(to, data, bytes);
-    for (size_t i = 0; i < bytes && desc->elem == MO_ELEM_BOOL; i++)
-        to[i] = to[i] != 0;
-    return MO_OK;
-}
-
 mo_status mo_weights_from_file(mo_weights_store *c, const mo_op *op,
                                const mo_tensor_desc *desc,
                                mo_tensor_dense *value, bool *missing,
@@ -392,8 +364,19 @@ mo_status mo_weights_from_file(mo_weights_store *c, const mo_op *op,
     if (mo_tensor_desc_bytes(desc) == 0)
         return mo_tensor_new(desc, value, err);
     data = (const unsigned char *) file->mapped.data + p.offset;
-    if (!is_usable_in_place(desc, data))
-        return copy_value(desc, data, value, err);
+    if (!is_usable_in_place(desc, data)) {
+        status = mo_tensor_new(desc, value, err);
+        size_t bytes = (size_t) mo_tensor_desc_bytes(desc);
+        unsigned char *to = value->data;
+
+        if (status != MO_OK)
+            return status;
+        if (bytes > 0)
+            memcpy(to, data, bytes);
+        for (size_t i = 0; i < bytes && desc->elem == MO_ELEM_BOOL; i++)
+            to[i] = to[i] != 0;
+        return MO_OK;
+    }
     *value = (mo_tensor_dense){ *desc, (void *) (uintptr_t) data, false };
     return MO_OK;
 }

@@ -110,32 +110,6 @@ static bool place_units(const mo_placement_units *units, const int order[2],
     return true;
 }
 
-/* *schedule is NULL when not everything fits that way. */
-static mo_status fill_one_first(const mo_frame *frame, const int order[2],
-                                mo_schedule **schedule, mo_error *err)
-{
-    const mo_instance *x = frame->given;
-    int *placement = calloc((size_t) x->n + 1, sizeof *placement);
-    int64_t *room = calloc((size_t) x->n_devices + 1, sizeof *room);
-    mo_placement_units *units = NULL;
-    mo_status status;
-
-    *schedule = NULL;
-    if (placement && room)
-        status = mo_placement_units_make(x, &frame->regime, &units, err);
-    else
-        status = mo_fail_memory(err);
-    if (status == MO_OK) {
-        mo_placement_units_free_bytes(x, units, room);
-        if (place_units(units, order, room, placement))
-            status = mo_heft(x, &frame->regime, placement, schedule, err);
-    }
-    mo_placement_units_free(units);
-    free(room);
-    free(placement);
-    return status;
-}
-
 static mo_status try_starts(const mo_frame *frame, const mo_memory_rows *rows,
                             const mo_paper_options *options, mo_schedule **best,
                             mo_error *err)
@@ -149,8 +123,27 @@ static mo_status try_starts(const mo_frame *frame, const mo_memory_rows *rows,
 
         status = mo_single_device_schedule(frame->given, &frame->regime,
                                            order[0], &alone, err);
-        if (status == MO_OK)
-            status = fill_one_first(frame, order, &both, err);
+        if (status == MO_OK) {
+            /* both is NULL when not everything fits that way. */
+            const mo_instance *x = frame->given;
+            int *placement = calloc((size_t) x->n + 1, sizeof *placement);
+            int64_t *room = calloc((size_t) x->n_devices + 1, sizeof *room);
+            mo_placement_units *units = NULL;
+
+            if (placement && room)
+                status =
+                    mo_placement_units_make(x, &frame->regime, &units, err);
+            else
+                status = mo_fail_memory(err);
+            if (status == MO_OK) {
+                mo_placement_units_free_bytes(x, units, room);
+                if (place_units(units, order, room, placement))
+                    status = mo_heft(x, &frame->regime, placement, &both, err);
+            }
+            mo_placement_units_free(units);
+            free(room);
+            free(placement);
+        }
         keep_better(rows, best, alone);
         keep_better(rows, best, both);
     }

@@ -60,31 +60,12 @@ static int64_t mean_op_ns(const mo_instance *x, int op)
     return divide_nearest(sum, x->n_devices);
 }
 
-/* A million pairs of a day each do not fit, so quotients and remainders are
- * summed separately. */
-static int64_t mean_row_ns(const mo_instance *x, int64_t row,
-                           const int64_t *pairs)
-{
-    int64_t n = (int64_t) x->n_devices * (x->n_devices - 1);
-    int64_t quotients = 0, remainders = 0;
-
-    if (n == 0)
-        return 0;
-    for (int kind = 0; kind < x->n_kinds; kind++) {
-        int64_t ns = x->comm_ns[row * x->n_kinds + kind];
-
-        quotients += ns / n * pairs[kind];
-        remainders += ns % n * pairs[kind];
-    }
-    return quotients + divide_nearest(remainders, n);
-}
-
 static mo_status find_flow_means(sct *m, mo_error *err)
 {
     const mo_instance *x = m->x;
-    int64_t *pairs = calloc((size_t) x->n_kinds + 1, sizeof *pairs);
+    int64_t *pairs = calloc((size_t) x->comm.n_kinds + 1, sizeof *pairs);
     int64_t *write_rows =
-        calloc((size_t) x->n_comm_rows + 1, sizeof *write_rows);
+        calloc((size_t) x->comm.n_rows + 1, sizeof *write_rows);
 
     if (pairs && write_rows) {
         /* Counts the ordered pairs of different devices of each kind of
@@ -92,11 +73,25 @@ static mo_status find_flow_means(sct *m, mo_error *err)
         for (int a = 0; a < x->n_devices; a++)
             for (int b = 0; b < x->n_devices; b++)
                 if (a != b)
-                    pairs[x->pair_kind[a * x->n_devices + b]]++;
-        for (int r = 0; r < x->n_comm_rows; r++)
-            write_rows[r] = mean_row_ns(x, r, pairs);
+                    pairs[x->comm.pair_kind[a * x->n_devices + b]]++;
+        for (int r = 0; r < x->comm.n_rows; r++) {
+            int64_t n = (int64_t) x->n_devices * (x->n_devices - 1);
+            int64_t quotients = 0, remainders = 0;
+
+            if (n == 0) {
+                write_rows[r] = 0;
+            } else {
+                for (int kind = 0; kind < x->comm.n_kinds; kind++) {
+                    int64_t ns = x->comm.ns[r * x->comm.n_kinds + kind];
+
+                    quotients += ns / n * pairs[kind];
+                    remainders += ns % n * pairs[kind];
+                }
+                write_rows[r] = quotients + divide_nearest(remainders, n);
+            }
+        }
         for (int q = 0; q < x->n_flows; q++)
-            m->c_ns[q] = write_rows[x->flow_row[q]];
+            m->c_ns[q] = write_rows[x->comm.flow_row[q]];
     }
     free(pairs);
     free(write_rows);
@@ -196,8 +191,21 @@ static void declare_columns(void *state, mo_sink *sink)
         declare_variable(sink, MO_VARIABLE_ROLE_FAVORITE, q, 1, 1);
 }
 
-static void write_times(const sct *m, mo_sink *sink)
+/* Of the flows of an op, or to it, all but one; a row over one flow is
+ * redundant, but f_q must be in some row. */
+static int all_but_one(const int *start, int op)
 {
+    int n = start[op + 1] - start[op];
+
+    return n > 0 ? n - 1 : 0;
+}
+
+static void write_rows(void *state, mo_sink *sink)
+{
+    const sct *m = state;
+
+    if (mo_sink_failed(sink))
+        return; /* not all columns are there */
     mo_sink_family(sink, "precedence");
     for (int q = 0; q < m->x->n_flows; q++) {
         const mo_flow *flow = &m->x->flows[q];
@@ -214,20 +222,7 @@ static void write_times(const sct *m, mo_sink *sink)
             mo_sink_term(sink, m->start + i, -1);
             mo_sink_row(sink, MO_GE, to_units(m, m->p_ns[i]));
         }
-}
-
-/* Of the flows of an op, or to it, all but one; a row over one flow is
- * redundant, but f_q must be in some row. */
-static int all_but_one(const int *start, int op)
-{
-    int n = start[op + 1] - start[op];
-
-    return n > 0 ? n - 1 : 0;
-}
-
-/* An op has at most one favourite child, and is that of at most one op. */
-static void write_favorites(const sct *m, mo_sink *sink)
-{
+    /* An op has at most one favourite child, and is that of at most one op. */
     const mo_instance *x = m->x;
 
     mo_sink_family(sink, "child");
@@ -242,16 +237,6 @@ static void write_favorites(const sct *m, mo_sink *sink)
             mo_sink_term(sink, m->favorite + x->in_flows[at], 1);
         mo_sink_row(sink, MO_GE, all_but_one(x->in_start, j));
     }
-}
-
-static void write_rows(void *state, mo_sink *sink)
-{
-    const sct *m = state;
-
-    if (mo_sink_failed(sink))
-        return; /* not all columns are there */
-    write_times(m, sink);
-    write_favorites(m, sink);
 }
 
 /* The start of its own: see above. */

@@ -6,23 +6,6 @@
  * device is new to few ops. */
 enum { SYMMETRY_OPS = 16 };
 
-static void group_rows(const mo_compact *c, mo_sink *sink)
-{
-    const mo_instance *x = c->x;
-
-    mo_sink_family(sink, "group");
-    for (int i = 0; i < x->n; i++) {
-        int first = x->group[i] == MO_FREE ? i : c->leader[x->group[i]];
-
-        for (int k = 0; k < x->n_devices && first != i; k++)
-            if (mo_compact_place_column(c, i, k) >= 0) {
-                mo_sink_term(sink, mo_compact_place_column(c, i, k), 1);
-                mo_sink_term(sink, mo_compact_place_column(c, first, k), -1);
-                mo_sink_row(sink, MO_EQ, 0);
-            }
-    }
-}
-
 /* s_i >= sum_k head_ik x_ik, where it is tighter than the bound of s_i. */
 static void head_row(const mo_compact *c, int i, mo_sink *sink)
 {
@@ -96,7 +79,19 @@ void mo_compact_assignment_rows(const mo_compact *c, mo_sink *sink)
             mo_sink_term(sink, c->incumbent, 1);
         mo_sink_row(sink, MO_EQ, 1);
     }
-    group_rows(c, sink);
+    const mo_instance *x = c->x;
+
+    mo_sink_family(sink, "group");
+    for (int i = 0; i < x->n; i++) {
+        int first = x->group[i] == MO_FREE ? i : c->leader[x->group[i]];
+
+        for (int k = 0; k < x->n_devices && first != i; k++)
+            if (mo_compact_place_column(c, i, k) >= 0) {
+                mo_sink_term(sink, mo_compact_place_column(c, i, k), 1);
+                mo_sink_term(sink, mo_compact_place_column(c, first, k), -1);
+                mo_sink_row(sink, MO_EQ, 0);
+            }
+    }
     mo_sink_family(sink, "head");
     for (int i = 0; i < c->x->n; i++)
         head_row(c, i, sink);

@@ -42,10 +42,10 @@ static mo_variable time_variable(const mo_compact *c, mo_variable_role role,
                           .value = mo_compact_time(c, value_ns) };
 }
 
-/* Of the windows: the largest, over the ops, of the least head,
- * own time and tail. */
-static int64_t windows_lower_bound(const mo_compact *c)
+int64_t mo_compact_makespan_lower(const mo_compact *c)
 {
+    /* Of the windows: the largest, over the ops, of the least head,
+     * own time and tail. */
     const mo_frame *f = c->frame;
     int64_t most = 0;
 
@@ -61,37 +61,9 @@ static int64_t windows_lower_bound(const mo_compact *c)
             }
         most = least > most ? least : most;
     }
-    return most;
-}
+    int64_t proven = mo_frame_proven_ns(f);
 
-int64_t mo_compact_makespan_lower(const mo_compact *c)
-{
-    int64_t least = windows_lower_bound(c),
-            proven = mo_frame_proven_ns(c->frame);
-
-    return proven > least ? proven : least;
-}
-
-static void declare_makespan(const mo_compact *c, mo_sink *sink)
-{
-    mo_variable w = time_variable(
-        c, MO_VARIABLE_ROLE_MAKESPAN, 0, mo_compact_makespan_lower(c),
-        c->frame->horizon_ns, c->start ? c->frame->start->makespan_ns : 0);
-
-    declare_column(sink, 0, &w);
-}
-
-static int64_t latest_start(const mo_compact *c, int i)
-{
-    int64_t latest = 0;
-
-    for (int k = 0; k < c->x->n_devices; k++)
-        if (mo_compact_place_column(c, i, k) >= 0) {
-            int64_t at = mo_transfer_items_latest_start(c->frame, i, k);
-
-            latest = at > latest ? at : latest;
-        }
-    return latest;
+    return proven > most ? proven : most;
 }
 
 static void declare_starts(const mo_compact *c, mo_sink *sink)
@@ -99,9 +71,17 @@ static void declare_starts(const mo_compact *c, mo_sink *sink)
     const mo_frame *f = c->frame;
 
     for (int i = 0; i < c->x->n; i++) {
-        mo_variable s = time_variable(c, MO_VARIABLE_ROLE_START, i,
-                                      f->est_ns[i], latest_start(c, i),
-                                      c->start ? f->start->start_ns[i] : 0);
+        int64_t latest = 0;
+
+        for (int k = 0; k < c->x->n_devices; k++)
+            if (mo_compact_place_column(c, i, k) >= 0) {
+                int64_t at = mo_transfer_items_latest_start(c->frame, i, k);
+
+                latest = at > latest ? at : latest;
+            }
+        mo_variable s =
+            time_variable(c, MO_VARIABLE_ROLE_START, i, f->est_ns[i], latest,
+                          c->start ? f->start->start_ns[i] : 0);
 
         declare_column(sink, mo_compact_start_column(c, i), &s);
     }
@@ -113,25 +93,6 @@ static void declare_starts(const mo_compact *c, mo_sink *sink)
 
         if (c->send[i] >= 0)
             declare_column(sink, c->send[i], &t);
-    }
-}
-
-static void declare_arcs(const mo_compact *c, mo_sink *sink)
-{
-    for (int i = 0; i < c->items->n; i++) {
-        const mo_transfer_item *item = &c->items->items[i];
-
-        for (int e = 0; e < item->n_arcs && item->first == i; e++) {
-            mo_transfer_arc arc = c->items->arcs[item->arc_start + e];
-            mo_variable y = { .role = MO_VARIABLE_ROLE_CHANNEL,
-                              .number = { item->name, arc.a, arc.b },
-                              .kind = MO_VARIABLE_CONTINUOUS,
-                              .lower = 0,
-                              .upper = 1,
-                              .value = mo_compact_start_arc(c, item, arc) };
-
-            declare_column(sink, mo_compact_arc_column(c, item, e), &y);
-        }
     }
 }
 
@@ -193,7 +154,11 @@ void mo_compact_columns(void *state, mo_sink *sink)
     const mo_compact *c = state;
     declare_context d = { c, sink, c->first_send_order };
 
-    declare_makespan(c, sink);
+    mo_variable w = time_variable(
+        c, MO_VARIABLE_ROLE_MAKESPAN, 0, mo_compact_makespan_lower(c),
+        c->frame->horizon_ns, c->start ? c->frame->start->makespan_ns : 0);
+
+    declare_column(sink, 0, &w);
     for (int i = 0; i < c->x->n; i++)
         for (int k = 0; k < c->x->n_devices; k++) {
             bool at_start = c->start && c->frame->start->device[i] == k;
@@ -206,7 +171,21 @@ void mo_compact_columns(void *state, mo_sink *sink)
                 declare_column(sink, mo_compact_place_column(c, i, k), &x);
         }
     declare_starts(c, sink);
-    declare_arcs(c, sink);
+    for (int i = 0; i < c->items->n; i++) {
+        const mo_transfer_item *item = &c->items->items[i];
+
+        for (int e = 0; e < item->n_arcs && item->first == i; e++) {
+            mo_transfer_arc arc = c->items->arcs[item->arc_start + e];
+            mo_variable y = { .role = MO_VARIABLE_ROLE_CHANNEL,
+                              .number = { item->name, arc.a, arc.b },
+                              .kind = MO_VARIABLE_CONTINUOUS,
+                              .lower = 0,
+                              .upper = 1,
+                              .value = mo_compact_start_arc(c, item, arc) };
+
+            declare_column(sink, mo_compact_arc_column(c, item, e), &y);
+        }
+    }
     for (int i = 0; i < c->x->n; i++)
         for (int64_t p = c->order_start[i]; p < c->order_start[i + 1]; p++) {
             const mo_compact_order_columns *order = &c->orders[p];

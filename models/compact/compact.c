@@ -130,12 +130,6 @@ static mo_status set_delays(mo_compact *c, mo_error *err)
     return MO_OK;
 }
 
-/* Returns whether its send time matters. */
-static bool is_timed(const mo_transfer_item *item)
-{
-    return item->n_uses > 0 || (item->device != MO_FREE && item->may_be_sent);
-}
-
 /* Numbers the columns up to y; returns how many there are. */
 static int64_t number_first_columns(mo_compact *c)
 {
@@ -145,8 +139,14 @@ static int64_t number_first_columns(mo_compact *c)
         c->place[cell] = c->frame->allowed[cell] ? (int) id++ : -1;
     c->first_start = (int) id;
     id += c->x->n;
-    for (int i = 0; i < c->items->n; i++)
-        c->send[i] = is_timed(&c->items->items[i]) ? (int) id++ : -1;
+    /* An item has a column where its send time matters. */
+    for (int i = 0; i < c->items->n; i++) {
+        const mo_transfer_item *item = &c->items->items[i];
+        bool is_timed =
+            item->n_uses > 0 || (item->device != MO_FREE && item->may_be_sent);
+
+        c->send[i] = is_timed ? (int) id++ : -1;
+    }
     c->first_arc = (int) id;
     return id + c->items->n_arcs;
 }
@@ -203,7 +203,8 @@ static void release_compact(void *state)
         return;
     mo_transfer_items_free(c->items);
     mo_memory_rows_free(c->memory);
-    mo_op_pair_set_clear(&c->same_device);
+    free(c->same_device.pairs);
+    free(c->same_device.slots);
     free(c->start);
     free(c->leader);
     free(c->place);
@@ -216,14 +217,6 @@ static void release_compact(void *state)
     free(c->delay);
     free(c->delay_start);
     free(c);
-}
-
-/* Live memory is bounded from above: not every schedule that fits is a
- * feasible start. */
-static bool has_accepted_start(const mo_compact *c)
-{
-    return c->frame->start &&
-           mo_memory_rows_accept(c->memory, c->frame->start->device);
 }
 
 static mo_status build_compact(mo_compact *c, mo_error *err)
@@ -244,7 +237,10 @@ static mo_status build_compact(mo_compact *c, mo_error *err)
     if ((status = set_delays(c, err)) != MO_OK ||
         (status = number_all_columns(c, err)) != MO_OK)
         return status;
-    if (!has_accepted_start(c))
+    /* Live memory is bounded from above: not every schedule that fits is a
+     * feasible start. */
+    if (!c->frame->start ||
+        !mo_memory_rows_accept(c->memory, c->frame->start->device))
         return MO_OK;
     if (c->frame->proven && c->frame->slack == 0)
         c->incumbent = c->end_segment;

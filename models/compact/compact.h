@@ -11,9 +11,20 @@
 
 #include "models/frame/frame.h"
 #include "models/compact/transfer_items.h"
-#include "models/compact/op_pair_set.h"
 #include "models/frame/memory_rows.h"
 #include "models/sink/sink.h"
+
+/* Hash set of pairs of ops, in order of insertion; all zero is empty. */
+typedef struct mo_op_pair {
+    int i, j; /* i < j */
+} mo_op_pair;
+
+typedef struct mo_op_pair_set {
+    mo_op_pair *pairs;
+    size_t n, room;
+    int *slots; /* open addressing: numbers of pairs; -1: empty */
+    size_t n_slots;
+} mo_op_pair_set;
 
 /* Columns o_i_j and o_j_i of a disjunctive pair of ops, i < j; -1: there is
  * none, since there is no time for that order. */

@@ -66,27 +66,10 @@ static bool classify_pair(mo_disjunctive_pairs *pairs)
     return any;
 }
 
-/* The windows over all devices are apart: no device need be checked. */
-static bool windows_apart(const mo_frame *f, int i, int j)
-{
-    return f->lct_ns[i] <= f->est_ns[j] || f->lct_ns[j] <= f->est_ns[i];
-}
-
 void mo_disjunctive_pairs_begin(const mo_frame *frame,
                                 mo_disjunctive_pairs *pairs)
 {
     *pairs = (mo_disjunctive_pairs){ .frame = frame };
-}
-
-/* Returns where the ops end that i may be incomparable with: no further than
- * the next clean cut, and nowhere if it is one. */
-static int end_of_candidates(mo_disjunctive_pairs *pairs)
-{
-    const mo_frame *f = pairs->frame;
-
-    while (pairs->next_cut < f->n_cuts && f->cuts[pairs->next_cut] < pairs->i)
-        pairs->next_cut++;
-    return pairs->next_cut < f->n_cuts ? f->cuts[pairs->next_cut] : f->x->n;
 }
 
 bool mo_disjunctive_pairs_next(mo_disjunctive_pairs *pairs)
@@ -94,11 +77,19 @@ bool mo_disjunctive_pairs_next(mo_disjunctive_pairs *pairs)
     const mo_frame *f = pairs->frame;
 
     for (; pairs->i < f->x->n; pairs->i++) {
-        int end = end_of_candidates(pairs);
+        int end;
+
+        while (pairs->next_cut < f->n_cuts &&
+               f->cuts[pairs->next_cut] < pairs->i)
+            pairs->next_cut++;
+        end = pairs->next_cut < f->n_cuts ? f->cuts[pairs->next_cut] : f->x->n;
         if (pairs->j < pairs->i)
             pairs->j = pairs->i;
+        /* Where the windows over all devices are apart, no device need be
+         * checked. */
         while (++pairs->j < end)
-            if (!windows_apart(f, pairs->i, pairs->j) &&
+            if (f->lct_ns[pairs->i] > f->est_ns[pairs->j] &&
+                f->lct_ns[pairs->j] > f->est_ns[pairs->i] &&
                 mo_frame_incomparable(f, pairs->i, pairs->j) &&
                 classify_pair(pairs))
                 return true;

@@ -22,12 +22,6 @@ const mo_compact_order_columns *mo_compact_order(const mo_compact *c, int i,
                : NULL;
 }
 
-static bool is_decided(mo_disjunction disjunction)
-{
-    return disjunction != MO_DISJUNCTION_NONE &&
-           disjunction != MO_DISJUNCTION_SETTLED;
-}
-
 /* Ops of one group meet wherever they are: one row o_i_j + o_j_i >= 1 for all
  * devices, if the order is open on all. */
 static bool one_row_suffices(const mo_compact *c, int i, int j)
@@ -53,7 +47,8 @@ static void disjunction_rows(const mo_compact *c, int i,
             mo_disjunction disjunction =
                 mo_disjunction_on_device(c->frame, i, order->j, k);
 
-            if (!is_decided(disjunction))
+            if (disjunction == MO_DISJUNCTION_NONE ||
+                disjunction == MO_DISJUNCTION_SETTLED)
                 continue;
             /* o_i_j + o_j_i, those of them that are possible on the device. */
             if (disjunction == MO_DISJUNCTION_FORWARD ||

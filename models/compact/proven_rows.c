@@ -97,9 +97,12 @@ typedef struct segment_build {
     int64_t id; /* of the next column */
 } segment_build;
 
-static mo_status add_segment_arcs(mo_compact *c, size_t number,
-                                  segment_build *f, mo_error *err)
+static mo_status add_segment(mo_compact *c, size_t number, segment_build *f,
+                             mo_error *err)
 {
+    mo_compact_segment s = { .pair = number,
+                             .arc_start = (int) f->n_arcs,
+                             .first = -1 };
     mo_status status = MO_OK;
 
     for (int a = 0; a < c->x->n_devices; a++)
@@ -111,17 +114,6 @@ static mo_status add_segment_arcs(mo_compact *c, size_t number,
             if (status == MO_OK)
                 c->segment_arcs[f->n_arcs++] = (mo_transfer_arc){ a, b };
         }
-    return status;
-}
-
-static mo_status add_segment(mo_compact *c, size_t number, segment_build *f,
-                             mo_error *err)
-{
-    mo_compact_segment s = { .pair = number,
-                             .arc_start = (int) f->n_arcs,
-                             .first = -1 };
-    mo_status status = add_segment_arcs(c, number, f, err);
-
     if (status == MO_OK)
         status =
             MO_ARRAY_GROW(c->segments, f->n_segments, f->segment_room, err);
@@ -168,29 +160,26 @@ static double start_value(const mo_compact *c, const mo_compact_segment *s,
            c->frame->start->device[pair->v] == arc.b;
 }
 
-static void declare_arcs(const mo_compact *c, const mo_compact_segment *s,
-                         mo_sink *sink)
-{
-    for (int e = 0; e < s->n_arcs; e++) {
-        mo_transfer_arc arc = c->segment_arcs[s->arc_start + e];
-        mo_variable g = { .role = MO_VARIABLE_ROLE_SEGMENT,
-                          .number = { (int) s->pair, arc.a, arc.b },
-                          .kind = MO_VARIABLE_CONTINUOUS,
-                          .lower = 0,
-                          .upper = 1,
-                          .value = start_value(c, s, arc) };
-        int id = mo_sink_column(sink, &g);
-
-        assert(id == s->first + e || mo_sink_failed(sink));
-        (void) id;
-    }
-}
-
 void mo_compact_proven_columns(const mo_compact *c, mo_sink *sink)
 {
     for (int i = 0; i < c->n_segments; i++)
-        if (c->segments[i].first >= 0)
-            declare_arcs(c, &c->segments[i], sink);
+        if (c->segments[i].first >= 0) {
+            const mo_compact_segment *s = &c->segments[i];
+
+            for (int e = 0; e < s->n_arcs; e++) {
+                mo_transfer_arc arc = c->segment_arcs[s->arc_start + e];
+                mo_variable g = { .role = MO_VARIABLE_ROLE_SEGMENT,
+                                  .number = { (int) s->pair, arc.a, arc.b },
+                                  .kind = MO_VARIABLE_CONTINUOUS,
+                                  .lower = 0,
+                                  .upper = 1,
+                                  .value = start_value(c, s, arc) };
+                int id = mo_sink_column(sink, &g);
+
+                assert(id == s->first + e || mo_sink_failed(sink));
+                (void) id;
+            }
+        }
 }
 
 /* sum over the arcs that touch op's device k, at the begin or the end, less
@@ -224,23 +213,6 @@ static int arc_column(const mo_compact *c, const mo_compact_segment *s, int e)
     return count_devices(c, pair->u) > 1
                ? mo_compact_place_column(c, pair->u, arc.a)
                : mo_compact_place_column(c, pair->v, arc.b);
-}
-
-static void segment_row(const mo_compact *c, const mo_compact_segment *s,
-                        mo_sink *sink)
-{
-    const mo_proven_bounds_pair *pair = segment_ends(c, s);
-
-    mo_sink_term(sink, mo_compact_start_column(c, pair->v), 1);
-    mo_sink_term(sink, mo_compact_start_column(c, pair->u), -1);
-    mo_compact_add_duration_terms(c, sink, pair->u, -1);
-    for (int e = 0; e < s->n_arcs; e++) {
-        mo_transfer_arc arc = c->segment_arcs[s->arc_start + e];
-        int64_t ns = mo_frame_proven_pair_ns(c->frame, s->pair, arc.a, arc.b);
-
-        mo_sink_term_add(sink, arc_column(c, s, e), -mo_compact_time(c, ns));
-    }
-    mo_sink_row(sink, MO_GE, 0);
 }
 
 /* Rounded up to what times are multiples of, so that it is written exactly. */
@@ -290,8 +262,23 @@ void mo_compact_proven_rows(const mo_compact *c, mo_sink *sink)
                 anchor_row(c, &c->segments[i], true, k, sink);
         }
     mo_sink_family(sink, "segment");
-    for (int i = 0; i < c->n_segments; i++)
-        segment_row(c, &c->segments[i], sink);
+    for (int i = 0; i < c->n_segments; i++) {
+        const mo_compact_segment *s = &c->segments[i];
+        const mo_proven_bounds_pair *pair = segment_ends(c, s);
+
+        mo_sink_term(sink, mo_compact_start_column(c, pair->v), 1);
+        mo_sink_term(sink, mo_compact_start_column(c, pair->u), -1);
+        mo_compact_add_duration_terms(c, sink, pair->u, -1);
+        for (int e = 0; e < s->n_arcs; e++) {
+            mo_transfer_arc arc = c->segment_arcs[s->arc_start + e];
+            int64_t ns =
+                mo_frame_proven_pair_ns(c->frame, s->pair, arc.a, arc.b);
+
+            mo_sink_term_add(sink, arc_column(c, s, e),
+                             -mo_compact_time(c, ns));
+        }
+        mo_sink_row(sink, MO_GE, 0);
+    }
     mo_sink_family(sink, "priced");
     for (int i = 0; i < c->n_segments; i++)
         if (segment_ends(c, &c->segments[i])->n_ops > 0)

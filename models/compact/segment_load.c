@@ -35,23 +35,6 @@ static bool has_work(const mo_compact *c, int i, int k)
            c->run[(int64_t) i * c->x->n_devices + k] > 0;
 }
 
-static void device_row(const mo_compact *c, const segment *s, int k,
-                       mo_sink *sink)
-{
-    int n = 0;
-
-    for (int i = s->begin + 1; i < s->end; i++)
-        n += has_work(c, i, k);
-    if (n < 2)
-        return;
-    span_terms(c, s, sink);
-    for (int i = s->begin + 1; i < s->end; i++)
-        if (has_work(c, i, k))
-            mo_sink_term(sink, mo_compact_place_column(c, i, k),
-                         -c->run[(int64_t) i * c->x->n_devices + k]);
-    mo_sink_row(sink, MO_GE, 0);
-}
-
 /* Returns whether the item needs the resource for some time. */
 static bool needs_resource(const mo_compact *c, const mo_transfer_item *item,
                            int resource)
@@ -64,26 +47,6 @@ static bool needs_resource(const mo_compact *c, const mo_transfer_item *item,
     return false;
 }
 
-/* Parallel items between the same two ops share their columns. */
-static void load_terms(const mo_compact *c, int i, int resource, mo_sink *sink)
-{
-    const mo_transfer_item *item = &c->items->items[i];
-
-    for (int e = 0; e < item->n_arcs; e++) {
-        mo_transfer_arc arc = c->items->arcs[item->arc_start + e];
-        int column = mo_compact_arc_column(c, item, e);
-        double delay = c->delay[c->delay_start[i] + e];
-
-        if (arc.a == arc.b ||
-            !mo_transfer_items_needs_resource(c->frame, arc, resource))
-            continue;
-        if (item->no_parallel)
-            mo_sink_term(sink, column, -delay);
-        else
-            mo_sink_term_add(sink, column, -delay);
-    }
-}
-
 static void resource_row(const mo_compact *c, const segment *s, int resource,
                          mo_sink *sink)
 {
@@ -94,8 +57,24 @@ static void resource_row(const mo_compact *c, const segment *s, int resource,
     if (n < 2)
         return;
     span_terms(c, s, sink);
-    for (int i = s->first_item; i < s->end_item; i++)
-        load_terms(c, i, resource, sink);
+    for (int i = s->first_item; i < s->end_item; i++) {
+        /* Parallel items between the same two ops share their columns. */
+        const mo_transfer_item *item = &c->items->items[i];
+
+        for (int e = 0; e < item->n_arcs; e++) {
+            mo_transfer_arc arc = c->items->arcs[item->arc_start + e];
+            int column = mo_compact_arc_column(c, item, e);
+            double delay = c->delay[c->delay_start[i] + e];
+
+            if (arc.a == arc.b ||
+                !mo_transfer_items_needs_resource(c->frame, arc, resource))
+                continue;
+            if (item->no_parallel)
+                mo_sink_term(sink, column, -delay);
+            else
+                mo_sink_term_add(sink, column, -delay);
+        }
+    }
     mo_sink_row(sink, MO_GE, 0);
 }
 
@@ -115,27 +94,35 @@ static bool next_segment(const mo_compact *c, int cut, segment *s)
     return true;
 }
 
-/* With two devices every transfer that leaves the one enters the other:
- * ingress rows would repeat the egress rows. */
-static int count_distinct_resources(const mo_compact *c)
-{
-    return c->frame->regime.congestion == MO_CONGESTION_PORT &&
-                   c->x->n_devices == 2
-               ? mo_transfer_items_ingress(c->frame, 0)
-               : c->items->n_resources;
-}
-
 void mo_compact_segment_load_rows(const mo_compact *c, mo_sink *sink)
 {
     segment s = { 0 };
+    int n_resources = c->items->n_resources;
 
     mo_sink_family(sink, "load");
     for (int cut = 0; next_segment(c, cut, &s); cut++)
-        for (int k = 0; k < c->x->n_devices; k++)
-            device_row(c, &s, k, sink);
+        for (int k = 0; k < c->x->n_devices; k++) {
+            int n = 0;
+
+            for (int i = s.begin + 1; i < s.end; i++)
+                n += has_work(c, i, k);
+            if (n < 2)
+                continue;
+            span_terms(c, &s, sink);
+            for (int i = s.begin + 1; i < s.end; i++)
+                if (has_work(c, i, k))
+                    mo_sink_term(sink, mo_compact_place_column(c, i, k),
+                                 -c->run[(int64_t) i * c->x->n_devices + k]);
+            mo_sink_row(sink, MO_GE, 0);
+        }
     s = (segment){ 0 };
+    /* With two devices every transfer that leaves the one enters the other:
+     * ingress rows would repeat the egress rows. */
+    if (c->frame->regime.congestion == MO_CONGESTION_PORT &&
+        c->x->n_devices == 2)
+        n_resources = mo_transfer_items_ingress(c->frame, 0);
     mo_sink_family(sink, "traffic");
     for (int cut = 0; next_segment(c, cut, &s); cut++)
-        for (int r = 0; r < count_distinct_resources(c); r++)
+        for (int r = 0; r < n_resources; r++)
             resource_row(c, &s, r, sink);
 }

@@ -30,31 +30,26 @@ static bool is_read_on(const mo_compact *c, const mo_transfer_item *item, int b)
     return false;
 }
 
-static mo_compact_start_item start_item(const mo_compact *c,
-                                        const mo_transfer_item *item)
-{
-    int a = device_of(c, item->from);
-    int b = item->device == MO_FREE ? device_of(c, item->to) : item->device;
-    mo_compact_start_item s = { false, a, b, end_of_op(c, item->from), 0 };
-
-    if (a != b && is_read_on(c, item, b)) {
-        const mo_transfer *t =
-            mo_schedule_transfer(c->frame->start, item->number, b);
-
-        s.sent = true;
-        s.start_ns = t->start_ns;
-        s.end_ns = t->end_ns;
-    }
-    return s;
-}
-
 mo_status mo_compact_start_make(mo_compact *c, mo_error *err)
 {
     c->start = malloc(((size_t) c->items->n + 1) * sizeof *c->start);
     if (!c->start)
         return mo_fail_memory(err);
     for (int i = 0; i < c->items->n; i++) {
-        c->start[i] = start_item(c, &c->items->items[i]);
+        const mo_transfer_item *item = &c->items->items[i];
+        int a = device_of(c, item->from);
+        int b = item->device == MO_FREE ? device_of(c, item->to) : item->device;
+        mo_compact_start_item s = { false, a, b, end_of_op(c, item->from), 0 };
+
+        if (a != b && is_read_on(c, item, b)) {
+            const mo_transfer *t =
+                mo_schedule_transfer(c->frame->start, item->number, b);
+
+            s.sent = true;
+            s.start_ns = t->start_ns;
+            s.end_ns = t->end_ns;
+        }
+        c->start[i] = s;
         /* Of interchangeable items the smaller number goes first in the model:
          * those of the start are swapped accordingly.  The smaller numbers are
          * in order already. */

@@ -52,42 +52,6 @@ static void cover_rows(const mo_compact *c, const mo_transfer_item *item,
     }
 }
 
-static void source_rows(const mo_compact *c, const mo_transfer_item *item,
-                        mo_sink *sink)
-{
-    for (int e = 0; e < item->n_arcs; e++) {
-        mo_transfer_arc arc = c->items->arcs[item->arc_start + e];
-
-        mo_sink_term(sink, mo_compact_place_column(c, item->from, arc.a), 1);
-        mo_sink_term(sink, mo_compact_arc_column(c, item, e), -1);
-        mo_sink_row(sink, MO_GE, 0);
-    }
-}
-
-static bool is_first_parallel(const mo_compact *c, int item)
-{
-    return c->items->items[item].first == item;
-}
-
-static void channel_rows(const mo_compact *c, mo_sink *sink)
-{
-    const mo_transfer_items *items = c->items;
-
-    mo_sink_family(sink, "route");
-    for (int i = 0; i < items->n; i++)
-        if (items->items[i].device == MO_FREE && !items->items[i].never_sent &&
-            is_first_parallel(c, i))
-            product_rows(c, &items->items[i], sink);
-    mo_sink_family(sink, "cover");
-    for (int i = 0; i < items->n; i++)
-        if (items->items[i].device != MO_FREE)
-            cover_rows(c, &items->items[i], sink);
-    mo_sink_family(sink, "source");
-    for (int i = 0; i < items->n; i++)
-        if (items->items[i].device != MO_FREE)
-            source_rows(c, &items->items[i], sink);
-}
-
 /* s_j >= s_i + p_i, plus the transfer time where it needs no resource. */
 static void precedence_row(const mo_compact *c, int i, int j, int item,
                            mo_sink *sink)
@@ -121,42 +85,6 @@ static void wait_rows(const mo_compact *c, mo_sink *sink)
     }
 }
 
-/* Returns the earliest start of op anywhere but on device; INT64_MAX: it has
- * no other device. */
-static int64_t earliest_elsewhere(const mo_compact *c, int op, int device)
-{
-    int64_t earliest = INT64_MAX;
-
-    for (int k = 0; k < c->x->n_devices; k++)
-        if (k != device && mo_compact_place_column(c, op, k) >= 0) {
-            int64_t head =
-                c->frame->head_ns[(int64_t) op * c->x->n_devices + k];
-
-            earliest = head < earliest ? head : earliest;
-        }
-    return earliest;
-}
-
-/* The latest end of a shared item required by readers other than op. */
-static int64_t latest_for_others(const mo_compact *c,
-                                 const mo_transfer_item *item, int op)
-{
-    int64_t latest = INT64_MIN;
-
-    for (int q = c->x->tensor_start[item->tensor];
-         q < c->x->tensor_start[item->tensor + 1]; q++) {
-        int other = c->x->flows[q].to;
-
-        if (other != op && mo_transfer_items_reads(c->frame, item, other)) {
-            int64_t at =
-                mo_transfer_items_latest_start(c->frame, other, item->device);
-
-            latest = at > latest ? at : latest;
-        }
-    }
-    return latest;
-}
-
 /*
  *     s_j >= t_I + sum_a c_ab y_I_a_b - M (1 - x_j_b)
  *
@@ -168,8 +96,31 @@ static int64_t latest_for_others(const mo_compact *c,
 static void arrive_row_shared(const mo_compact *c, int i, int op, mo_sink *sink)
 {
     const mo_transfer_item *item = &c->items->items[i];
-    int64_t elsewhere = earliest_elsewhere(c, op, item->device);
-    int64_t others = latest_for_others(c, item, op);
+    /* The earliest start of op anywhere but on device; INT64_MAX: it has
+     * no other device. */
+    int64_t elsewhere = INT64_MAX;
+
+    for (int k = 0; k < c->x->n_devices; k++)
+        if (k != item->device && mo_compact_place_column(c, op, k) >= 0) {
+            int64_t head =
+                c->frame->head_ns[(int64_t) op * c->x->n_devices + k];
+
+            elsewhere = head < elsewhere ? head : elsewhere;
+        }
+    /* The latest end of a shared item required by readers other than op. */
+    int64_t others = INT64_MIN;
+
+    for (int q = c->x->tensor_start[item->tensor];
+         q < c->x->tensor_start[item->tensor + 1]; q++) {
+        int other = c->x->flows[q].to;
+
+        if (other != op && mo_transfer_items_reads(c->frame, item, other)) {
+            int64_t at =
+                mo_transfer_items_latest_start(c->frame, other, item->device);
+
+            others = at > others ? at : others;
+        }
+    }
     double m = elsewhere < others ? mo_compact_time(c, others - elsewhere) : 0;
 
     mo_sink_term(sink, mo_compact_start_column(c, op), 1);
@@ -207,7 +158,31 @@ static void arrive_rows(const mo_compact *c, mo_sink *sink)
 
 void mo_compact_transfer_choice_rows(const mo_compact *c, mo_sink *sink)
 {
-    channel_rows(c, sink);
+    const mo_transfer_items *items = c->items;
+
+    mo_sink_family(sink, "route");
+    for (int i = 0; i < items->n; i++)
+        if (items->items[i].device == MO_FREE && !items->items[i].never_sent &&
+            c->items->items[i].first == i)
+            product_rows(c, &items->items[i], sink);
+    mo_sink_family(sink, "cover");
+    for (int i = 0; i < items->n; i++)
+        if (items->items[i].device != MO_FREE)
+            cover_rows(c, &items->items[i], sink);
+    mo_sink_family(sink, "source");
+    for (int i = 0; i < items->n; i++)
+        if (items->items[i].device != MO_FREE) {
+            const mo_transfer_item *item = &items->items[i];
+
+            for (int e = 0; e < item->n_arcs; e++) {
+                mo_transfer_arc arc = c->items->arcs[item->arc_start + e];
+
+                mo_sink_term(sink,
+                             mo_compact_place_column(c, item->from, arc.a), 1);
+                mo_sink_term(sink, mo_compact_arc_column(c, item, e), -1);
+                mo_sink_row(sink, MO_GE, 0);
+            }
+        }
     /* Readers of items never sent, or at a time that does not matter. */
     mo_sink_family(sink, "prec");
     for (int i = 0; i < c->items->n; i++) {

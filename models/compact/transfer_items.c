@@ -73,25 +73,6 @@ static mo_status push_arc(item_builder *w, mo_transfer_item *item,
     return status;
 }
 
-/* The arcs into b, in the order of their sources. */
-static mo_status make_arcs_to(item_builder *w, mo_transfer_item *item, int b,
-                              mo_error *err)
-{
-    int64_t latest = mo_transfer_items_deadline(w->frame, item, b);
-    mo_status status = MO_OK;
-
-    for (int a = 0; a < w->x->n_devices && status == MO_OK; a++) {
-        mo_transfer_arc arc = { a, b };
-
-        if (mo_frame_allowed(w->frame, item->from, a) &&
-            mo_transfer_items_earliest_end(w->frame, item->from, a) +
-                    mo_transfer_items_ns(w->items, item, arc) <=
-                latest)
-            status = push_arc(w, item, arc, err);
-    }
-    return status;
-}
-
 static bool is_never_sent(const item_builder *w, const mo_transfer_item *item)
 {
     if (item->device == MO_FREE)
@@ -113,33 +94,22 @@ static mo_status make_arcs(item_builder *w, mo_transfer_item *item,
     for (int b = 0; b < w->x->n_devices && !item->never_sent && status == MO_OK;
          b++)
         if (item->device == b || (item->device == MO_FREE &&
-                                  mo_frame_allowed(w->frame, item->to, b)))
-            status = make_arcs_to(w, item, b, err);
+                                  mo_frame_allowed(w->frame, item->to, b))) {
+            /* The arcs into b, in the order of their sources. */
+            int64_t latest = mo_transfer_items_deadline(w->frame, item, b);
+
+            status = MO_OK;
+            for (int a = 0; a < w->x->n_devices && status == MO_OK; a++) {
+                mo_transfer_arc arc = { a, b };
+
+                if (mo_frame_allowed(w->frame, item->from, a) &&
+                    mo_transfer_items_earliest_end(w->frame, item->from, a) +
+                            mo_transfer_items_ns(w->items, item, arc) <=
+                        latest)
+                    status = push_arc(w, item, arc, err);
+            }
+        }
     return status;
-}
-
-/* From the producer's earliest end to the last reader's latest start, or,
- * where no reader is on the device, to the producer's latest end. */
-static void set_window(const item_builder *w, mo_transfer_item *item)
-{
-    item->start_min_ns = INT64_MAX;
-    item->end_max_ns =
-        item->device == MO_FREE ? 0 : w->frame->lct_ns[item->from];
-    for (int k = 0; k < w->x->n_devices; k++) {
-        if (mo_frame_allowed(w->frame, item->from, k)) {
-            int64_t start =
-                mo_transfer_items_earliest_end(w->frame, item->from, k);
-
-            if (start < item->start_min_ns)
-                item->start_min_ns = start;
-        }
-        if (item->device == MO_FREE || item->device == k) {
-            int64_t end = mo_transfer_items_deadline(w->frame, item, k);
-
-            if (end > item->end_max_ns)
-                item->end_max_ns = end;
-        }
-    }
 }
 
 /* Shares the arcs of a parallel item between the same two ops; returns false
@@ -181,7 +151,25 @@ static mo_status push_item(item_builder *w, mo_transfer_item item,
                     ? mo_transfer_number(w->x, &w->frame->regime, item.tensor,
                                          item.device)
                     : (int) w->n;
-    set_window(w, &item);
+    /* From the producer's earliest end to the last reader's latest start, or,
+     * where no reader is on the device, to the producer's latest end. */
+    item.start_min_ns = INT64_MAX;
+    item.end_max_ns = item.device == MO_FREE ? 0 : w->frame->lct_ns[item.from];
+    for (int k = 0; k < w->x->n_devices; k++) {
+        if (mo_frame_allowed(w->frame, item.from, k)) {
+            int64_t start =
+                mo_transfer_items_earliest_end(w->frame, item.from, k);
+
+            if (start < item.start_min_ns)
+                item.start_min_ns = start;
+        }
+        if (item.device == MO_FREE || item.device == k) {
+            int64_t end = mo_transfer_items_deadline(w->frame, &item, k);
+
+            if (end > item.end_max_ns)
+                item.end_max_ns = end;
+        }
+    }
     if (!share_arcs(w, &item) && (status = make_arcs(w, &item, err)) != MO_OK)
         return status;
     w->items->items[w->n++] = item;
@@ -199,8 +187,8 @@ static mo_transfer_item flow_item(const item_builder *w, int flow)
                                .device = MO_FREE,
                                .tensor = q->tensor,
                                .number = once ? q->tensor : flow,
-                               .row = once ? w->x->tensor_row[q->tensor]
-                                           : w->x->flow_row[flow] };
+                               .row = once ? w->x->comm.tensor_row[q->tensor]
+                                           : w->x->comm.flow_row[flow] };
 }
 
 /* Returns whether the flow's reader may be on another device than the
@@ -221,24 +209,11 @@ static bool any_reads(const item_builder *w, const mo_transfer_item *item)
     return false;
 }
 
-/* An item for each device where the tensor may be read. */
-static mo_status push_shared(item_builder *w, int tensor, mo_error *err)
-{
-    mo_transfer_item item = flow_item(w, w->x->tensor_start[tensor]);
-    mo_status status = MO_OK;
-
-    item.to = MO_FREE;
-    for (int b = 0; b < w->x->n_devices && status == MO_OK; b++) {
-        item.device = b;
-        if (any_reads(w, &item) && !is_never_sent(w, &item))
-            status = push_item(w, item, err);
-    }
-    return status;
-}
-
 static mo_status push_tensor(item_builder *w, int tensor, mo_error *err)
 {
     int n_sent = 0, last = 0;
+    mo_transfer_item item;
+    mo_status status = MO_OK;
 
     for (int q = w->x->tensor_start[tensor]; q < w->x->tensor_start[tensor + 1];
          q++)
@@ -248,22 +223,16 @@ static mo_status push_tensor(item_builder *w, int tensor, mo_error *err)
         }
     if (n_sent == 0)
         return MO_OK;
-    return n_sent == 1 ? push_item(w, flow_item(w, last), err)
-                       : push_shared(w, tensor, err);
-}
-
-/* Items are sorted by tensor, as those of a producer are sorted by its
- * tensors. */
-static void index_tensors(mo_transfer_items *items)
-{
-    int i = 0;
-
-    for (int t = 0; t < items->frame->x->n_tensors; t++) {
-        items->of_tensor[t] = i;
-        while (i < items->n && items->items[i].tensor == t)
-            i++;
+    if (n_sent == 1)
+        return push_item(w, flow_item(w, last), err);
+    item = flow_item(w, w->x->tensor_start[tensor]);
+    item.to = MO_FREE;
+    for (int b = 0; b < w->x->n_devices && status == MO_OK; b++) {
+        item.device = b;
+        if (any_reads(w, &item) && !is_never_sent(w, &item))
+            status = push_item(w, item, err);
     }
-    items->of_tensor[items->frame->x->n_tensors] = i;
+    return status;
 }
 
 static mo_status push_all(item_builder *w, mo_error *err)
@@ -277,7 +246,16 @@ static mo_status push_all(item_builder *w, mo_error *err)
                         : push_item(w, flow_item(w, i), err);
     if (status != MO_OK)
         return status;
-    index_tensors(w->items);
+    /* Items are sorted by tensor, as those of a producer are sorted by its
+     * tensors. */
+    int i = 0;
+
+    for (int t = 0; t < w->items->frame->x->n_tensors; t++) {
+        w->items->of_tensor[t] = i;
+        while (i < w->items->n && w->items->items[i].tensor == t)
+            i++;
+    }
+    w->items->of_tensor[w->items->frame->x->n_tensors] = i;
     return mo_transfer_items_find_uses(w->items, err);
 }
 

@@ -19,8 +19,79 @@
  * of its own, one for all pairs of transfers that need it.
  */
 #include "models/compact/compact.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/array.h"
 #include "models/compact/disjunctive_pairs.h"
 #include "models/compact/shared_resource.h"
+
+enum { FIRST_SLOTS = 64 };
+
+static mo_op_pair ordered_pair(int i, int j)
+{
+    return i < j ? (mo_op_pair){ i, j } : (mo_op_pair){ j, i };
+}
+
+/* Returns the slot of the pair, or the empty slot where it would be. */
+static size_t slot_of(const mo_op_pair_set *set, mo_op_pair pair)
+{
+    uint64_t key = (uint64_t) pair.i << 32 | (uint64_t) pair.j;
+    size_t mask = set->n_slots - 1;
+    size_t at = (size_t) ((key * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & mask;
+
+    while (set->slots[at] >= 0) {
+        const mo_op_pair *found = &set->pairs[set->slots[at]];
+
+        if (found->i == pair.i && found->j == pair.j)
+            break;
+        at = (at + 1) & mask;
+    }
+    return at;
+}
+
+/* Adds the pair, in either order, unless it is there. */
+static mo_status add_pair(mo_op_pair_set *set, int i, int j, mo_error *err)
+{
+    mo_op_pair pair = ordered_pair(i, j);
+    size_t at;
+    mo_status status = MO_ARRAY_GROW(set->pairs, set->n, set->room, err);
+
+    if (status == MO_OK && set->n >= INT_MAX / 4)
+        status = mo_fail(err, MO_E_LIMIT, "too many pairs of ops for a model");
+    if (status == MO_OK && 2 * (set->n + 1) > set->n_slots) {
+        size_t n_slots = set->n_slots ? 2 * set->n_slots : FIRST_SLOTS;
+        int *slots = malloc(n_slots * sizeof *slots);
+
+        if (!slots) {
+            status = mo_fail_memory(err);
+        } else {
+            for (size_t s = 0; s < n_slots; s++)
+                slots[s] = -1;
+            free(set->slots);
+            set->slots = slots;
+            set->n_slots = n_slots;
+            for (size_t p = 0; p < set->n; p++)
+                slots[slot_of(set, set->pairs[p])] = (int) p;
+        }
+    }
+    if (status != MO_OK)
+        return status;
+    at = slot_of(set, pair);
+    if (set->slots[at] < 0) {
+        set->slots[at] = (int) set->n;
+        set->pairs[set->n++] = pair;
+    }
+    return MO_OK;
+}
+
+/* Returns its number, or -1. */
+static int find_pair(const mo_op_pair_set *set, int i, int j)
+{
+    return set->n == 0 ? -1 : set->slots[slot_of(set, ordered_pair(i, j))];
+}
 
 /* Up to this many devices each has a row of its own, which is tighter. */
 enum { MAX_ROWS_BY_DEVICE = 1 };
@@ -111,7 +182,7 @@ static void add_same_device_pair(count_context *k, const port_side *s)
 {
     if (s->n_open > MAX_ROWS_BY_DEVICE && has_both(s) &&
         !mo_compact_order(k->c, s->i, s->j) && k->status == MO_OK)
-        k->status = mo_op_pair_set_add(&k->c->same_device, s->i, s->j, k->err);
+        k->status = add_pair(&k->c->same_device, s->i, s->j, k->err);
 }
 
 static void count_pair(void *context, const mo_compact_transfer_pair *pair)
@@ -213,7 +284,7 @@ static void meet_row(const row_context *w, const mo_compact_transfer_pair *pair,
     if (!order)
         mo_sink_term(w->sink,
                      w->c->first_same_device +
-                         mo_op_pair_set_find(&w->c->same_device, s->i, s->j),
+                         find_pair(&w->c->same_device, s->i, s->j),
                      -1);
     if (order && order->forward >= 0)
         mo_sink_term(w->sink, order->forward, -1);
@@ -267,23 +338,6 @@ static void device_rows(const row_context *w,
     }
 }
 
-/* Counts the open devices of the side that its order columns cover. */
-static int count_covered(const mo_compact *c,
-                         const mo_compact_transfer_pair *pair,
-                         const port_side *s)
-{
-    int n = 0;
-
-    for (mo_compact_shared_resource at =
-             mo_compact_shared_resource_begin(c, pair->first, pair->second);
-         mo_compact_shared_resource_next(&at);) {
-        int device = device_on(c, s, at.resource);
-
-        n += at.open && device >= 0 && is_covered_by_order(c, s, device);
-    }
-    return n;
-}
-
 static void side_rows(const row_context *w,
                       const mo_compact_transfer_pair *pair, const port_side *s)
 {
@@ -297,7 +351,17 @@ static void side_rows(const row_context *w,
         meet_row(w, pair, s);
         return;
     }
-    covered = count_covered(w->c, pair, s) > MAX_ROWS_BY_DEVICE;
+    /* Counts the open devices of the side that its order columns cover. */
+    int n = 0;
+
+    for (mo_compact_shared_resource at =
+             mo_compact_shared_resource_begin(w->c, pair->first, pair->second);
+         mo_compact_shared_resource_next(&at);) {
+        int device = device_on(w->c, s, at.resource);
+
+        n += at.open && device >= 0 && is_covered_by_order(w->c, s, device);
+    }
+    covered = n > MAX_ROWS_BY_DEVICE;
     if (covered)
         meet_row(w, pair, s);
     device_rows(w, pair, s, covered);
@@ -361,9 +425,11 @@ static void queue_rows(void *context, const mo_compact_transfer_pair *pair)
         queue_row(w, pair->second, pair->first, w->column++);
 }
 
-/* m_i_j >= x_i_k + x_j_k - 1 */
-static void same_device_rows(const mo_compact *c, mo_sink *sink)
+void mo_compact_transfer_order_rows(const mo_compact *c, mo_sink *sink)
 {
+    row_context w = { c, sink, c->first_send_order };
+
+    /* m_i_j >= x_i_k + x_j_k - 1 */
     mo_sink_family(sink, "same");
     for (size_t p = 0; p < c->same_device.n; p++)
         for (int k = 0; k < c->x->n_devices; k++) {
@@ -379,13 +445,6 @@ static void same_device_rows(const mo_compact *c, mo_sink *sink)
             mo_sink_term(sink, second, -1);
             mo_sink_row(sink, MO_GE, -1);
         }
-}
-
-void mo_compact_transfer_order_rows(const mo_compact *c, mo_sink *sink)
-{
-    row_context w = { c, sink, c->first_send_order };
-
-    same_device_rows(c, sink);
     mo_sink_family(sink, "share");
     mo_compact_each_transfer_pair(c, share_rows, &w);
     w.column = c->first_send_order;

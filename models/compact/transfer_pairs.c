@@ -87,15 +87,6 @@ static bool fill_pair(const mo_compact *c, mo_compact_transfer_pair *pair)
     return open;
 }
 
-/* Returns the first clean cut behind op: what is produced from there on comes
- * after everything op sends. */
-static int cut_behind(const mo_frame *f, int op, int *cut)
-{
-    while (*cut < f->n_cuts && f->cuts[*cut] <= op)
-        ++*cut;
-    return *cut < f->n_cuts ? f->cuts[*cut] : f->x->n;
-}
-
 void mo_compact_each_transfer_pair(const mo_compact *c,
                                    mo_compact_transfer_pair_fn *visit,
                                    void *context)
@@ -104,7 +95,12 @@ void mo_compact_each_transfer_pair(const mo_compact *c,
     int cut = 0;
 
     for (int i = 0; i < items->n; i++) {
-        int end = cut_behind(c->frame, items->items[i].from, &cut);
+        /* The first clean cut behind op: what is produced from there on comes
+         * after everything op sends. */
+        while (cut < c->frame->n_cuts &&
+               c->frame->cuts[cut] <= items->items[i].from)
+            cut++;
+        int end = cut < c->frame->n_cuts ? c->frame->cuts[cut] : c->frame->x->n;
 
         for (int j = i + 1; j < items->n && items->items[j].from < end; j++) {
             mo_compact_transfer_pair pair = { .first = i, .second = j };

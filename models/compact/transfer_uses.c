@@ -99,7 +99,7 @@ static int count_resources(const mo_frame *frame)
     case MO_CONGESTION_CHANNEL:
         return k * k;
     case MO_CONGESTION_LINK:
-        return frame->x->n_links;
+        return frame->x->routing.n_links;
     case MO_CONGESTION_NONE:
         break;
     }
@@ -120,36 +120,6 @@ static int compare_uses(const void *a, const void *b)
     return (x->resource > y->resource) - (x->resource < y->resource);
 }
 
-static void widen_use(mo_transfer_use *use, const mo_transfer_use *by)
-{
-    use->takes_time = use->takes_time || by->takes_time;
-    if (by->start_min_ns < use->start_min_ns)
-        use->start_min_ns = by->start_min_ns;
-    if (by->start_max_ns > use->start_max_ns)
-        use->start_max_ns = by->start_max_ns;
-    if (by->end_min_ns < use->end_min_ns)
-        use->end_min_ns = by->end_min_ns;
-    if (by->end_max_ns > use->end_max_ns)
-        use->end_max_ns = by->end_max_ns;
-}
-
-/* Sorts the item's uses and merges those of one resource. */
-static void merge_uses(use_builder *w, mo_transfer_item *item)
-{
-    mo_transfer_use *uses = w->items->uses + item->use_start;
-    int n = 0;
-
-    if (item->n_uses > 0)
-        qsort(uses, (size_t) item->n_uses, sizeof *uses, compare_uses);
-    for (int u = 0; u < item->n_uses; u++)
-        if (n > 0 && uses[n - 1].resource == uses[u].resource)
-            widen_use(&uses[n - 1], &uses[u]);
-        else
-            uses[n++] = uses[u];
-    w->items->n_uses -= item->n_uses - n;
-    item->n_uses = n;
-}
-
 static mo_status push_use(use_builder *w, mo_transfer_item *item,
                           mo_transfer_use use, int resource, mo_error *err)
 {
@@ -165,17 +135,6 @@ static mo_status push_use(use_builder *w, mo_transfer_item *item,
     items->uses[items->n_uses++] = use;
     item->n_uses++;
     return MO_OK;
-}
-
-static mo_transfer_use window_on(const use_builder *w,
-                                 const mo_transfer_item *item,
-                                 mo_transfer_arc arc)
-{
-    int64_t ns = mo_transfer_items_ns(w->items, item, arc);
-    int64_t start = mo_transfer_items_earliest_end(w->frame, item->from, arc.a);
-    int64_t end = mo_transfer_items_deadline(w->frame, item, arc.b);
-
-    return (mo_transfer_use){ 0, ns > 0, start, end - ns, start + ns, end };
 }
 
 static mo_status push_route(use_builder *w, mo_transfer_item *item,
@@ -194,7 +153,11 @@ static mo_status push_route(use_builder *w, mo_transfer_item *item,
 static mo_status use_arc(use_builder *w, mo_transfer_item *item,
                          mo_transfer_arc arc, mo_error *err)
 {
-    mo_transfer_use use = window_on(w, item, arc);
+    int64_t ns = mo_transfer_items_ns(w->items, item, arc);
+    int64_t start = mo_transfer_items_earliest_end(w->frame, item->from, arc.a);
+    int64_t end = mo_transfer_items_deadline(w->frame, item, arc.b);
+    mo_transfer_use use =
+        (mo_transfer_use){ 0, ns > 0, start, end - ns, start + ns, end };
     mo_status status = MO_OK;
 
     switch (w->frame->regime.congestion) {
@@ -234,8 +197,32 @@ static mo_status make_uses(use_builder *w, mo_transfer_item *item,
         if (item->n_uses == n_before)
             item->always_uses = false;
     }
-    if (status == MO_OK)
-        merge_uses(w, item);
+    if (status == MO_OK) {
+        /* Sorts the item's uses and merges those of one resource. */
+        mo_transfer_use *uses = w->items->uses + item->use_start;
+        int n = 0;
+
+        if (item->n_uses > 0)
+            qsort(uses, (size_t) item->n_uses, sizeof *uses, compare_uses);
+        for (int u = 0; u < item->n_uses; u++)
+            if (n > 0 && uses[n - 1].resource == uses[u].resource) {
+                mo_transfer_use *use = &uses[n - 1];
+                const mo_transfer_use *by = &uses[u];
+
+                use->takes_time = use->takes_time || by->takes_time;
+                if (by->start_min_ns < use->start_min_ns)
+                    use->start_min_ns = by->start_min_ns;
+                if (by->start_max_ns > use->start_max_ns)
+                    use->start_max_ns = by->start_max_ns;
+                if (by->end_min_ns < use->end_min_ns)
+                    use->end_min_ns = by->end_min_ns;
+                if (by->end_max_ns > use->end_max_ns)
+                    use->end_max_ns = by->end_max_ns;
+            } else
+                uses[n++] = uses[u];
+        w->items->n_uses -= item->n_uses - n;
+        item->n_uses = n;
+    }
     return status;
 }
 

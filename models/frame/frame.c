@@ -93,7 +93,7 @@ static void free_rounded(mo_frame *f)
     if (!f->rounded)
         return;
     free(f->rounded->p_ns);
-    free(f->rounded->comm_ns);
+    free(f->rounded->comm.ns);
     free(f->rounded);
 }
 
@@ -111,7 +111,7 @@ static int64_t *round_array(const int64_t *ns, int64_t n, int64_t step_ns)
 static mo_instance *round_times(const mo_instance *x, int64_t step_ns)
 {
     int64_t n_places = (int64_t) x->n * x->n_devices;
-    int64_t n_sends = (int64_t) x->n_comm_rows * x->n_kinds;
+    int64_t n_sends = (int64_t) x->comm.n_rows * x->comm.n_kinds;
     mo_instance *rounded = malloc(sizeof *rounded);
 
     if (!rounded)
@@ -119,7 +119,7 @@ static mo_instance *round_times(const mo_instance *x, int64_t step_ns)
     *rounded = *x;
     rounded->arena = NULL;
     rounded->p_ns = round_array(x->p_ns, n_places, step_ns);
-    rounded->comm_ns = round_array(x->comm_ns, n_sends, step_ns);
+    rounded->comm.ns = round_array(x->comm.ns, n_sends, step_ns);
     return rounded;
 }
 
@@ -131,7 +131,7 @@ static mo_status round_times_of_frame(mo_frame *f, int64_t step_ns,
 
     free_rounded(f);
     f->rounded = rounded;
-    if (!rounded || !rounded->p_ns || !rounded->comm_ns)
+    if (!rounded || !rounded->p_ns || !rounded->comm.ns)
         return mo_fail_memory(err);
     f->x = rounded;
     if (f->start) {
@@ -197,22 +197,6 @@ int64_t mo_frame_proven_ns(const mo_frame *f)
                                 (int64_t) f->x->n + f->x->n_flows);
 }
 
-/* What rounding may add to a schedule of that length: every op and every
- * transfer that waits for another is written to the millionth of a unit.  One
- * part in ten thousand at least, so that the feasible region is not as thin as
- * a solver's tolerance. */
-static int64_t room_for_rounding(const mo_instance *x, int64_t upper_ns,
-                                 int64_t unit_ns)
-{
-    const int64_t million = 1000000;
-    int64_t items = (int64_t) x->n + x->n_flows;
-    int64_t rounding_ns =
-        items * (unit_ns / million) + items * (unit_ns % million) / million;
-    int64_t part_ns = upper_ns / 10000;
-
-    return 1 + (rounding_ns > part_ns ? rounding_ns : part_ns);
-}
-
 static mo_status find_cuts_and_reach(mo_frame *f, mo_error *err)
 {
     mo_dag dag = mo_instance_dag(f->x);
@@ -274,8 +258,19 @@ static mo_status choose_horizon(mo_frame *f, mo_error *err)
         f->horizon_ns = f->upper_ns;
         for (int pass = 0; pass < 2; pass++) {
             f->unit_ns = unit_of_horizon(f);
+            /* What rounding may add to a schedule of that length: every op and
+             * every transfer that waits for another is written to the millionth
+             * of a unit.  One part in ten thousand at least, so that the
+             * feasible region is not as thin as a solver's tolerance. */
+            const int64_t million = 1000000;
+            int64_t items = (int64_t) f->x->n + f->x->n_flows;
+            int64_t rounding_ns = items * (f->unit_ns / million) +
+                                  items * (f->unit_ns % million) / million;
+            int64_t part_ns = f->upper_ns / 10000;
+
             f->horizon_ns =
-                f->upper_ns + room_for_rounding(f->x, f->upper_ns, f->unit_ns);
+                f->upper_ns +
+                (1 + (rounding_ns > part_ns ? rounding_ns : part_ns));
         }
         f->unit_ns = unit_of_horizon(f);
         if (mo_scale_step_ns(f->unit_ns) <= f->step_ns)
@@ -286,18 +281,19 @@ static mo_status choose_horizon(mo_frame *f, mo_error *err)
     return status;
 }
 
-static void clear_symmetry(mo_frame *f)
+static mo_status fill_frame(mo_frame *f, bool has_upper, mo_error *err)
 {
-    for (int k = 0; k < f->x->n_devices; k++)
-        f->symmetric_to[k] = MO_FREE;
-}
-
-/* What follows from the start and its makespan. */
-static mo_status complete_frame(mo_frame *f, mo_error *err)
-{
-    mo_status status = choose_horizon(f, err);
+    mo_status status = allocate_arrays(f, err);
     mo_allowed_devices domains;
 
+    if (status == MO_OK)
+        status = find_cuts_and_reach(f, err);
+    if (status == MO_OK && !has_upper)
+        status = find_upper(f, err);
+    if (status != MO_OK)
+        return status;
+    /* What follows from the start and its makespan. */
+    status = choose_horizon(f, err);
     if (status != MO_OK)
         return status;
     domains = mo_frame_allowed_devices(f);
@@ -306,22 +302,13 @@ static mo_status complete_frame(mo_frame *f, mo_error *err)
         status = mo_frame_find_windows(f, err);
     if (status == MO_OK)
         status = mo_frame_find_symmetric_devices(f, err);
-    if (status == MO_OK && f->slack > 0)
-        clear_symmetry(f);
+    if (status == MO_OK && f->slack > 0) {
+        for (int k = 0; k < f->x->n_devices; k++)
+            f->symmetric_to[k] = MO_FREE;
+    }
     if (status == MO_OK && f->start)
         status = mo_frame_relabel_start(f, err);
     return status;
-}
-
-static mo_status fill_frame(mo_frame *f, bool has_upper, mo_error *err)
-{
-    mo_status status = allocate_arrays(f, err);
-
-    if (status == MO_OK)
-        status = find_cuts_and_reach(f, err);
-    if (status == MO_OK && !has_upper)
-        status = find_upper(f, err);
-    return status == MO_OK ? complete_frame(f, err) : status;
 }
 
 /* basis has the inputs, maybe a start; with has_upper its makespan is

@@ -111,25 +111,6 @@ static int64_t segment_tensor_bytes(const mo_memory_rows *rows, int g)
     return sum;
 }
 
-static void measure_segments(mo_memory_rows *rows)
-{
-    const mo_instance *x = rows->frame->x;
-    int64_t always = 0;
-
-    for (int i = 0; i < x->n; i++) {
-        always = add_saturating(always, resident_bytes(rows, i));
-        if (is_live(rows) && op_workspace(x, i) > rows->workspace_bytes)
-            rows->workspace_bytes = op_workspace(x, i);
-    }
-    always = add_saturating(always, rows->workspace_bytes);
-    for (int t = 0; t < x->n_tensors; t++)
-        rows->out_bytes[x->tensor_from[t]] = add_saturating(
-            rows->out_bytes[x->tensor_from[t]], tensor_bytes(x, t));
-    for (int g = 0; g < rows->n_segments; g++)
-        rows->segment_bytes[g] = add_saturating(
-            always, is_live(rows) ? segment_tensor_bytes(rows, g) : 0);
-}
-
 static bool is_tight(const mo_memory_rows *rows, int segment, int device)
 {
     return !rows->excluded[device] &&
@@ -154,22 +135,6 @@ static int64_t clip_size(int64_t bytes, int64_t capacity)
     return bytes < most ? bytes : most;
 }
 
-static void choose_scale(mo_memory_rows *rows, int device, int64_t *sizes)
-{
-    const mo_instance *x = rows->frame->x;
-    int64_t capacity = x->capacity_bytes[device];
-    int n = 0;
-
-    for (int i = 0; i < x->n; i++) {
-        sizes[n++] = clip_size(resident_bytes(rows, i), capacity);
-        if (is_live(rows))
-            sizes[n++] = clip_size(op_workspace(x, i), capacity);
-    }
-    for (int t = 0; t < x->n_tensors && is_live(rows); t++)
-        sizes[n++] = clip_size(tensor_bytes(x, t), capacity);
-    rows->scale[device] = mo_memory_scale_for(sizes, n, capacity);
-}
-
 static mo_status choose_scales(mo_memory_rows *rows, mo_error *err)
 {
     const mo_instance *x = rows->frame->x;
@@ -178,9 +143,21 @@ static mo_status choose_scales(mo_memory_rows *rows, mo_error *err)
 
     if (!sizes)
         return mo_fail_memory(err);
-    for (int k = 0; k < x->n_devices; k++)
-        if (is_limited(rows, k))
-            choose_scale(rows, k, sizes);
+    for (int k = 0; k < x->n_devices; k++) {
+        int64_t capacity = x->capacity_bytes[k];
+        int count = 0;
+
+        if (!is_limited(rows, k))
+            continue;
+        for (int i = 0; i < x->n; i++) {
+            sizes[count++] = clip_size(resident_bytes(rows, i), capacity);
+            if (is_live(rows))
+                sizes[count++] = clip_size(op_workspace(x, i), capacity);
+        }
+        for (int t = 0; t < x->n_tensors && is_live(rows); t++)
+            sizes[count++] = clip_size(tensor_bytes(x, t), capacity);
+        rows->scale[k] = mo_memory_scale_for(sizes, count, capacity);
+    }
     free(sizes);
     return MO_OK;
 }
@@ -209,23 +186,6 @@ static mo_status find_segments(mo_memory_rows *rows, mo_error *err)
     return MO_OK;
 }
 
-static mo_status allocate_arrays(mo_memory_rows *rows, mo_error *err)
-{
-    const mo_instance *x = rows->frame->x;
-    size_t n_devices = (size_t) x->n_devices;
-
-    rows->segment_bytes =
-        calloc((size_t) rows->n_segments + 1, sizeof *rows->segment_bytes);
-    rows->out_bytes = calloc((size_t) x->n + 1, sizeof *rows->out_bytes);
-    rows->scale = calloc(n_devices + 1, sizeof *rows->scale);
-    rows->space = calloc(n_devices + 1, sizeof *rows->space);
-    rows->excluded = calloc(n_devices + 1, sizeof *rows->excluded);
-    if (!rows->segment_bytes || !rows->out_bytes || !rows->scale ||
-        !rows->space || !rows->excluded)
-        return mo_fail_memory(err);
-    return MO_OK;
-}
-
 mo_status mo_memory_rows_new(const mo_frame *frame, mo_memory_rows **rows,
                              mo_error *err)
 {
@@ -238,10 +198,36 @@ mo_status mo_memory_rows_new(const mo_frame *frame, mo_memory_rows **rows,
     *made = none;
     made->frame = frame;
     status = find_segments(made, err);
-    if (status == MO_OK)
-        status = allocate_arrays(made, err);
     if (status == MO_OK) {
-        measure_segments(made);
+        const mo_instance *x = made->frame->x;
+        size_t n_devices = (size_t) x->n_devices;
+
+        made->segment_bytes =
+            calloc((size_t) made->n_segments + 1, sizeof *made->segment_bytes);
+        made->out_bytes = calloc((size_t) x->n + 1, sizeof *made->out_bytes);
+        made->scale = calloc(n_devices + 1, sizeof *made->scale);
+        made->space = calloc(n_devices + 1, sizeof *made->space);
+        made->excluded = calloc(n_devices + 1, sizeof *made->excluded);
+        if (!made->segment_bytes || !made->out_bytes || !made->scale ||
+            !made->space || !made->excluded)
+            status = mo_fail_memory(err);
+    }
+    if (status == MO_OK) {
+        const mo_instance *x = made->frame->x;
+        int64_t always = 0;
+
+        for (int i = 0; i < x->n; i++) {
+            always = add_saturating(always, resident_bytes(made, i));
+            if (is_live(made) && op_workspace(x, i) > made->workspace_bytes)
+                made->workspace_bytes = op_workspace(x, i);
+        }
+        always = add_saturating(always, made->workspace_bytes);
+        for (int t = 0; t < x->n_tensors; t++)
+            made->out_bytes[x->tensor_from[t]] = add_saturating(
+                made->out_bytes[x->tensor_from[t]], tensor_bytes(x, t));
+        for (int g = 0; g < made->n_segments; g++)
+            made->segment_bytes[g] = add_saturating(
+                always, is_live(made) ? segment_tensor_bytes(made, g) : 0);
         status = choose_scales(made, err);
     }
     if (status != MO_OK) {
@@ -305,34 +291,6 @@ void mo_memory_rows_columns(mo_memory_rows *rows, const mo_schedule *start,
     }
 }
 
-static void write_segment_row(const mo_memory_rows *rows,
-                              const mo_memory_rows_source *columns, int g,
-                              int device, mo_sink *sink)
-{
-    const mo_instance *x = rows->frame->x;
-    int first = first_op(rows, g), last = last_op(rows, g);
-    int end = first_tensor(x, last + 1);
-
-    for (int i = 0; i < x->n; i++) {
-        int place = columns->place(columns->state, i, device);
-        bool inside = is_live(rows) && i >= first && i <= last;
-        int64_t bytes = add_saturating(resident_bytes(rows, i),
-                                       inside ? rows->out_bytes[i] : 0);
-
-        if (place >= 0 && bytes > 0)
-            mo_sink_term(sink, place, scaled_size(rows, device, bytes));
-    }
-    if (rows->space[device] >= 0)
-        mo_sink_term(sink, rows->space[device], 1);
-    if (is_live(rows))
-        for (int t = first_tensor(x, first); t < end; t++)
-            if (tensor_bytes(x, t) > 0)
-                columns->received(
-                    columns->state, sink, t, device,
-                    scaled_size(rows, device, tensor_bytes(x, t)));
-    mo_sink_row(sink, MO_LE, scaled_capacity(rows, device));
-}
-
 void mo_memory_rows_write(const mo_memory_rows *rows,
                           const mo_memory_rows_source *columns, mo_sink *sink)
 {
@@ -343,8 +301,31 @@ void mo_memory_rows_write(const mo_memory_rows *rows,
     mo_sink_family(sink, "memory");
     for (int k = 0; k < n_devices; k++)
         for (int g = 0; g < rows->n_segments; g++)
-            if (is_tight(rows, g, k))
-                write_segment_row(rows, columns, g, k, sink);
+            if (is_tight(rows, g, k)) {
+                const mo_instance *x = rows->frame->x;
+                int first = first_op(rows, g), last = last_op(rows, g);
+                int end = first_tensor(x, last + 1);
+
+                for (int i = 0; i < x->n; i++) {
+                    int place = columns->place(columns->state, i, k);
+                    bool inside = is_live(rows) && i >= first && i <= last;
+                    int64_t bytes =
+                        add_saturating(resident_bytes(rows, i),
+                                       inside ? rows->out_bytes[i] : 0);
+
+                    if (place >= 0 && bytes > 0)
+                        mo_sink_term(sink, place, scaled_size(rows, k, bytes));
+                }
+                if (rows->space[k] >= 0)
+                    mo_sink_term(sink, rows->space[k], 1);
+                if (is_live(rows))
+                    for (int t = first_tensor(x, first); t < end; t++)
+                        if (tensor_bytes(x, t) > 0)
+                            columns->received(
+                                columns->state, sink, t, k,
+                                scaled_size(rows, k, tensor_bytes(x, t)));
+                mo_sink_row(sink, MO_LE, scaled_capacity(rows, k));
+            }
     if (!is_live(rows))
         return;
     mo_sink_family(sink, "space");

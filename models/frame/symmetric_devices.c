@@ -36,9 +36,9 @@ static bool same_times(const mo_instance *x, int a, int b)
 
 static bool same_transfer_times(const mo_instance *x, int kind, int other)
 {
-    for (int64_t row = 0; row < x->n_comm_rows && kind != other; row++)
-        if (x->comm_ns[row * x->n_kinds + kind] !=
-            x->comm_ns[row * x->n_kinds + other])
+    for (int64_t row = 0; row < x->comm.n_rows && kind != other; row++)
+        if (x->comm.ns[row * x->comm.n_kinds + kind] !=
+            x->comm.ns[row * x->comm.n_kinds + other])
             return false;
     return true;
 }
@@ -49,20 +49,13 @@ static bool same_transfers(const mo_instance *x, int a, int b)
 
     for (int c = 0; c < n; c++) {
         int d = exchange_device(c, a, b);
-        if (!same_transfer_times(x, x->pair_kind[a * n + c],
-                                 x->pair_kind[b * n + d]) ||
-            !same_transfer_times(x, x->pair_kind[c * n + a],
-                                 x->pair_kind[d * n + b]))
+        if (!same_transfer_times(x, x->comm.pair_kind[a * n + c],
+                                 x->comm.pair_kind[b * n + d]) ||
+            !same_transfer_times(x, x->comm.pair_kind[c * n + a],
+                                 x->comm.pair_kind[d * n + b]))
             return false;
     }
     return true;
-}
-
-static void count_uses(const mo_instance *x, const mo_route_span *route,
-                       int *uses)
-{
-    for (int h = 0; h < route->n; h++)
-        uses[x->route_link[route->first + h]]++;
 }
 
 /* Records the images of the links from one device to another; returns false
@@ -70,13 +63,14 @@ static void count_uses(const mo_instance *x, const mo_route_span *route,
 static bool exchange_route(struct symmetry *t, int pair, int image_pair)
 {
     const mo_instance *x = t->f->x;
-    const mo_route_span *route = &x->routes[pair], *to = &x->routes[image_pair];
+    const mo_route_span *route = &x->routing.routes[pair],
+                        *to = &x->routing.routes[image_pair];
 
     if (to->n != route->n)
         return false;
     for (int h = 0; h < route->n; h++) {
-        int link = x->route_link[route->first + h];
-        int image = x->route_link[to->first + h];
+        int link = x->routing.route_link[route->first + h];
+        int image = x->routing.route_link[to->first + h];
 
         t->own[link]++;
         if (t->image[link] < 0)
@@ -87,9 +81,16 @@ static bool exchange_route(struct symmetry *t, int pair, int image_pair)
     return true;
 }
 
-/* All routes from and to a and b, each once. */
-static bool exchange_routes(struct symmetry *t, int a, int b)
+/* A link that other routes use, too, must be its own image. */
+static bool same_links(struct symmetry *t, int a, int b)
 {
+    int n_links = t->f->x->routing.n_links;
+
+    for (int l = 0; l < n_links; l++) {
+        t->own[l] = 0;
+        t->image[l] = -1;
+    }
+    /* All routes from and to a and b, each once. */
     int n = t->f->x->n_devices;
 
     for (int c = 0; c < n; c++) {
@@ -102,20 +103,6 @@ static bool exchange_routes(struct symmetry *t, int a, int b)
              !exchange_route(t, c * n + b, c * n + a)))
             return false;
     }
-    return true;
-}
-
-/* A link that other routes use, too, must be its own image. */
-static bool same_links(struct symmetry *t, int a, int b)
-{
-    int n_links = t->f->x->n_links;
-
-    for (int l = 0; l < n_links; l++) {
-        t->own[l] = 0;
-        t->image[l] = -1;
-    }
-    if (!exchange_routes(t, a, b))
-        return false;
     for (int l = 0; l < n_links; l++)
         if (t->own[l] > 0 && t->own[l] < t->uses[l] && t->image[l] != l)
             return false;
@@ -128,8 +115,9 @@ static bool are_interchangeable(struct symmetry *t, int a, int b)
 
     return !t->is_pinned[a] && !t->is_pinned[b] &&
            x->capacity_bytes[a] == x->capacity_bytes[b] &&
-           (!x->overhead_ns || (x->overhead_ns[a] == x->overhead_ns[b] &&
-                                x->copy_gbs[a] == x->copy_gbs[b])) &&
+           (!x->load.overhead_ns ||
+            (x->load.overhead_ns[a] == x->load.overhead_ns[b] &&
+             x->load.copy_gbs[a] == x->load.copy_gbs[b])) &&
            same_times(x, a, b) && same_transfers(x, a, b) &&
            (t->f->regime.congestion != MO_CONGESTION_LINK ||
             same_links(t, a, b));
@@ -148,7 +136,7 @@ static int find_class(struct symmetry *t, const int *first, int k)
 mo_status mo_frame_find_symmetric_devices(mo_frame *f, mo_error *err)
 {
     size_t n_devices = (size_t) f->x->n_devices + 1;
-    size_t n_links = (size_t) f->x->n_links + 1;
+    size_t n_links = (size_t) f->x->routing.n_links + 1;
     struct symmetry t = { .f = f };
     int *first = calloc(n_devices, sizeof *first);
     int *last = calloc(n_devices, sizeof *last);
@@ -164,8 +152,12 @@ mo_status mo_frame_find_symmetric_devices(mo_frame *f, mo_error *err)
         for (int i = 0; i < t.f->x->n; i++)
             if (t.f->x->pin[i] != MO_FREE)
                 t.is_pinned[t.f->x->pin[i]] = true;
-        for (int pair = 0; pair < n_pairs; pair++)
-            count_uses(t.f->x, &t.f->x->routes[pair], t.uses);
+        for (int pair = 0; pair < n_pairs; pair++) {
+            const mo_route_span *route = &t.f->x->routing.routes[pair];
+
+            for (int h = 0; h < route->n; h++)
+                t.uses[t.f->x->routing.route_link[route->first + h]]++;
+        }
         /* first and last are by device, for classes by their first one. */
         for (int k = 0; k < t.f->x->n_devices; k++) {
             first[k] = find_class(&t, first, k);
@@ -198,25 +190,6 @@ static int class_of(const mo_frame *f, int device)
     return device;
 }
 
-/* In each class names are assigned by first use. */
-static void assign_names(const mo_frame *f, struct names *names)
-{
-    for (int k = 0; k < f->x->n_devices; k++) {
-        names->of[k] = names->next[k] = MO_FREE;
-        names->next_name[k] = k;
-        if (f->symmetric_to[k] != MO_FREE)
-            names->next[f->symmetric_to[k]] = k;
-    }
-    for (int i = 0; i < f->x->n; i++) {
-        int device = f->start->device[i], class;
-        if (names->of[device] != MO_FREE)
-            continue;
-        class = class_of(f, device);
-        names->of[device] = names->next_name[class];
-        names->next_name[class] = names->next[names->next_name[class]];
-    }
-}
-
 static int compare_transfers(const void *a, const void *b)
 {
     const mo_transfer *x = a, *y = b;
@@ -224,20 +197,6 @@ static int compare_transfers(const void *a, const void *b)
     if (x->item != y->item)
         return x->item < y->item ? -1 : 1;
     return (x->to > y->to) - (x->to < y->to);
-}
-
-/* Interchangeable devices have equal times: only names change. */
-static void rename_devices(mo_schedule *s, const struct names *names)
-{
-    for (int i = 0; i < s->n; i++)
-        s->device[i] = names->of[s->device[i]];
-    for (int t = 0; t < s->n_transfers; t++) {
-        s->transfers[t].from = names->of[s->transfers[t].from];
-        s->transfers[t].to = names->of[s->transfers[t].to];
-    }
-    if (s->n_transfers > 0)
-        qsort(s->transfers, (size_t) s->n_transfers, sizeof *s->transfers,
-              compare_transfers);
 }
 
 mo_status mo_frame_relabel_start(mo_frame *f, mo_error *err)
@@ -248,8 +207,32 @@ mo_status mo_frame_relabel_start(mo_frame *f, mo_error *err)
     mo_status status = MO_OK;
 
     if (names.of && names.next && names.next_name) {
-        assign_names(f, &names);
-        rename_devices(f->start, &names);
+        /* In each class names are assigned by first use. */
+        for (int k = 0; k < f->x->n_devices; k++) {
+            names.of[k] = names.next[k] = MO_FREE;
+            names.next_name[k] = k;
+            if (f->symmetric_to[k] != MO_FREE)
+                names.next[f->symmetric_to[k]] = k;
+        }
+        for (int i = 0; i < f->x->n; i++) {
+            int device = f->start->device[i], class;
+
+            if (names.of[device] != MO_FREE)
+                continue;
+            class = class_of(f, device);
+            names.of[device] = names.next_name[class];
+            names.next_name[class] = names.next[names.next_name[class]];
+        }
+        /* Interchangeable devices have equal times: only names change. */
+        for (int i = 0; i < f->start->n; i++)
+            f->start->device[i] = names.of[f->start->device[i]];
+        for (int t = 0; t < f->start->n_transfers; t++) {
+            f->start->transfers[t].from = names.of[f->start->transfers[t].from];
+            f->start->transfers[t].to = names.of[f->start->transfers[t].to];
+        }
+        if (f->start->n_transfers > 0)
+            qsort(f->start->transfers, (size_t) f->start->n_transfers,
+                  sizeof *f->start->transfers, compare_transfers);
     } else {
         status = mo_fail_memory(err);
     }

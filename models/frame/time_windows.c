@@ -211,30 +211,6 @@ static void find_heads(struct windows *w)
     }
 }
 
-static void find_tails(struct windows *w)
-{
-    const mo_frame *f = w->f;
-    int cut = f->n_cuts - 1, behind = f->x->n;
-    int64_t gone_ns = 0;
-    size_t pair = n_pairs(f);
-
-    w->pass.backward = true;
-    w->pass.time_ns = f->tail_ns;
-    for (int i = f->x->n - 1; i >= 0; i--) {
-        if (cut >= 0 && f->cuts[cut] == i) {
-            raise_by_load(w, i, i + 1, behind, gone_ns);
-            if (cut + 1 < f->n_cuts)
-                raise_by_segment(w, cut);
-            gone_ns = min_with_p(w, i);
-            behind = i;
-            cut--;
-        }
-        if (pair > 0 && f->proven->pairs[pair - 1].u == i)
-            raise_by_pair(w, --pair);
-        mo_head_tail_propagate(&w->pass, i);
-    }
-}
-
 static bool has_time(const mo_frame *f, int op, int device)
 {
     int64_t at = (int64_t) op * f->x->n_devices + device;
@@ -273,42 +249,6 @@ static bool remove_op_devices(struct windows *w, int op)
     return changed && any;
 }
 
-/* Returns whether another round may change anything. */
-static bool remove_devices(struct windows *w)
-{
-    size_t n_devices;
-    bool changed = false;
-
-    /* A group may run where all of its ops may. */
-    n_devices = (size_t) w->f->x->n_devices;
-    memset(w->group_removed, 0, (size_t) w->f->x->n_groups * n_devices);
-    for (int i = 0; i < w->f->x->n; i++)
-        for (int k = 0; k < w->f->x->n_devices && w->f->x->group[i] != MO_FREE;
-             k++)
-            if (!has_time(w->f, i, k))
-                w->group_removed[(size_t) w->f->x->group[i] * n_devices +
-                                 (size_t) k] = true;
-    for (int i = 0; i < w->f->x->n; i++)
-        changed |= remove_op_devices(w, i);
-    return changed;
-}
-
-static void find_est_lct(mo_frame *f)
-{
-    for (int i = 0; i < f->x->n; i++) {
-        f->est_ns[i] = INT64_MAX;
-        f->lct_ns[i] = INT64_MIN;
-        for (int k = 0; k < f->x->n_devices; k++) {
-            int64_t at = (int64_t) i * f->x->n_devices + k;
-            if (!f->allowed[at])
-                continue;
-            if (f->head_ns[at] < f->est_ns[i])
-                f->est_ns[i] = f->head_ns[at];
-            mo_head_tail_raise(&f->lct_ns[i], f->horizon_ns - f->tail_ns[at]);
-        }
-    }
-}
-
 static mo_status propagate_windows(struct windows *w, mo_error *err)
 {
     bool changed = true;
@@ -319,10 +259,54 @@ static mo_status propagate_windows(struct windows *w, mo_error *err)
         if (status != MO_OK)
             return status;
         find_heads(w); /* which only grow, like tails, from round to round */
-        find_tails(w);
-        changed = remove_devices(w);
+        const mo_frame *f = w->f;
+        int cut = f->n_cuts - 1, behind = f->x->n;
+        int64_t gone_ns = 0;
+        size_t pair = n_pairs(f);
+
+        w->pass.backward = true;
+        w->pass.time_ns = f->tail_ns;
+        for (int i = f->x->n - 1; i >= 0; i--) {
+            if (cut >= 0 && f->cuts[cut] == i) {
+                raise_by_load(w, i, i + 1, behind, gone_ns);
+                if (cut + 1 < f->n_cuts)
+                    raise_by_segment(w, cut);
+                gone_ns = min_with_p(w, i);
+                behind = i;
+                cut--;
+            }
+            if (pair > 0 && f->proven->pairs[pair - 1].u == i)
+                raise_by_pair(w, --pair);
+            mo_head_tail_propagate(&w->pass, i);
+        }
+        size_t n_devices = (size_t) w->f->x->n_devices;
+
+        /* A group may run where all of its ops may. */
+        memset(w->group_removed, 0, (size_t) w->f->x->n_groups * n_devices);
+        for (int i = 0; i < w->f->x->n; i++)
+            for (int k = 0;
+                 k < w->f->x->n_devices && w->f->x->group[i] != MO_FREE; k++)
+                if (!has_time(w->f, i, k))
+                    w->group_removed[(size_t) w->f->x->group[i] * n_devices +
+                                     (size_t) k] = true;
+        changed = false;
+        for (int i = 0; i < w->f->x->n; i++)
+            changed |= remove_op_devices(w, i);
     }
-    find_est_lct(w->f);
+    for (int i = 0; i < w->f->x->n; i++) {
+        w->f->est_ns[i] = INT64_MAX;
+        w->f->lct_ns[i] = INT64_MIN;
+        for (int k = 0; k < w->f->x->n_devices; k++) {
+            int64_t at = (int64_t) i * w->f->x->n_devices + k;
+
+            if (!w->f->allowed[at])
+                continue;
+            if (w->f->head_ns[at] < w->f->est_ns[i])
+                w->f->est_ns[i] = w->f->head_ns[at];
+            mo_head_tail_raise(&w->f->lct_ns[i],
+                               w->f->horizon_ns - w->f->tail_ns[at]);
+        }
+    }
     return MO_OK;
 }
 

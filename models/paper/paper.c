@@ -95,15 +95,6 @@ const mo_formulation mo_formulation_paper = {
  * the layout of the blocks of columns, the channels that use a link.
  */
 
-static mo_status allocate_arrays(mo_paper *m, mo_error *err)
-{
-    m->op_span = calloc((size_t) m->x->n + 1, sizeof *m->op_span);
-    m->flow_span = calloc((size_t) m->x->n_flows + 1, sizeof *m->flow_span);
-    m->follow = calloc((size_t) m->x->n + 1, sizeof *m->follow);
-    return m->op_span && m->flow_span && m->follow ? MO_OK
-                                                   : mo_fail_memory(err);
-}
-
 static void add_all_channel_links(mo_paper *m, bool counts)
 {
     for (int a = 0; a < m->on.n_slots; a++)
@@ -127,10 +118,13 @@ static void add_all_channel_links(mo_paper *m, bool counts)
             }
 }
 
-static mo_status find_links(mo_paper *m, mo_error *err)
+static mo_status find_contention(mo_paper *m, mo_error *err)
 {
-    int n = m->x->n_links;
+    int n = m->x->routing.n_links;
 
+    m->orders_sends = m->congestion != MO_CONGESTION_NONE && m->on.n_slots > 1;
+    if (m->congestion != MO_CONGESTION_LINK)
+        return MO_OK;
     m->n_links = n;
     m->link_start = calloc((size_t) n + 1, sizeof *m->link_start);
     if (!m->link_start)
@@ -146,43 +140,8 @@ static mo_status find_links(mo_paper *m, mo_error *err)
     for (int l = n; l > 0; l--) /* each start has moved to its end */
         m->link_start[l] = m->link_start[l - 1];
     m->link_start[0] = 0;
+    m->orders_sends = m->link_start[m->n_links] > 0;
     return MO_OK;
-}
-
-static mo_status find_contention(mo_paper *m, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    m->orders_sends = m->congestion != MO_CONGESTION_NONE && m->on.n_slots > 1;
-    if (m->congestion != MO_CONGESTION_LINK)
-        return MO_OK;
-    status = find_links(m, err);
-    if (status == MO_OK)
-        m->orders_sends = m->link_start[m->n_links] > 0;
-    return status;
-}
-
-/* A flow that is not sent is at the end of its producer, for no time. */
-static void find_start_intervals(mo_paper *m)
-{
-    const mo_schedule *s = m->start;
-
-    for (int i = 0; i < m->x->n && s; i++) {
-        m->op_span[i].start_ns = s->start_ns[i];
-        m->op_span[i].end_ns =
-            s->start_ns[i] + mo_instance_p_ns(m->x, i, s->device[i]);
-    }
-    for (int q = 0; q < m->x->n_flows && s; q++) {
-        const mo_flow *f = &m->x->flows[q];
-        const mo_transfer *sent = NULL;
-        int64_t ready_ns = m->op_span[f->from].end_ns;
-
-        if (s->device[f->from] != s->device[f->to])
-            sent = mo_schedule_transfer(s, q, s->device[f->to]);
-        m->flow_span[q] =
-            sent ? (mo_paper_interval){ sent->start_ns, sent->end_ns }
-                 : (mo_paper_interval){ ready_ns, ready_ns };
-    }
 }
 
 /* Blocks in the order of the columns.  Ids are ints, also those of the columns
@@ -222,8 +181,13 @@ static mo_status fill_paper(mo_paper *m, const mo_paper_options *choice,
     mo_status status = mo_placement_block_init(&m->on, m->x, choice->device,
                                                choice->n_slots, err);
 
-    if (status == MO_OK)
-        status = allocate_arrays(m, err);
+    if (status == MO_OK) {
+        m->op_span = calloc((size_t) m->x->n + 1, sizeof *m->op_span);
+        m->flow_span = calloc((size_t) m->x->n_flows + 1, sizeof *m->flow_span);
+        m->follow = calloc((size_t) m->x->n + 1, sizeof *m->follow);
+        status = m->op_span && m->flow_span && m->follow ? MO_OK
+                                                         : mo_fail_memory(err);
+    }
     if (status == MO_OK)
         status = find_contention(m, err);
     if (status == MO_OK) {
@@ -239,7 +203,25 @@ static mo_status fill_paper(mo_paper *m, const mo_paper_options *choice,
         step *= 10;
     m->horizon_ns = (m->frame->horizon_ns + step - 1) / step * step;
     m->big_m = mo_scale_time(m->frame->unit_ns, m->horizon_ns);
-    find_start_intervals(m);
+    /* A flow that is not sent is at the end of its producer, for no time. */
+    const mo_schedule *s = m->start;
+
+    for (int i = 0; i < m->x->n && s; i++) {
+        m->op_span[i].start_ns = s->start_ns[i];
+        m->op_span[i].end_ns =
+            s->start_ns[i] + mo_instance_p_ns(m->x, i, s->device[i]);
+    }
+    for (int q = 0; q < m->x->n_flows && s; q++) {
+        const mo_flow *f = &m->x->flows[q];
+        const mo_transfer *sent = NULL;
+        int64_t ready_ns = m->op_span[f->from].end_ns;
+
+        if (s->device[f->from] != s->device[f->to])
+            sent = mo_schedule_transfer(s, q, s->device[f->to]);
+        m->flow_span[q] =
+            sent ? (mo_paper_interval){ sent->start_ns, sent->end_ns }
+                 : (mo_paper_interval){ ready_ns, ready_ns };
+    }
     /* Everything behind a clean cut succeeds everything before it. */
     cut = m->frame->n_cuts;
     next = m->x->n;

@@ -3,18 +3,21 @@
 
 #include <stdlib.h>
 
-static mo_status allocate_arrays(mo_placement_block *p, mo_error *err)
+mo_status mo_placement_block_init(mo_placement_block *p, const mo_instance *x,
+                                  const int *device, int n_slots, mo_error *err)
 {
+    *p = (mo_placement_block){ .x = x, .n_slots = n_slots };
     p->device = calloc((size_t) p->n_slots + 1, sizeof *p->device);
     p->slot = calloc((size_t) p->x->n_devices + 1, sizeof *p->slot);
     p->group_first = calloc((size_t) p->x->n + 1, sizeof *p->group_first);
     if (!p->device || !p->slot || !p->group_first)
         return mo_fail_memory(err);
-    return MO_OK;
-}
-
-static mo_status find_groups(mo_placement_block *p, mo_error *err)
-{
+    for (int k = 0; k < p->x->n_devices; k++)
+        p->slot[k] = -1;
+    for (int s = 0; s < p->n_slots; s++) {
+        p->device[s] = device ? device[s] : s;
+        p->slot[p->device[s]] = s;
+    }
     int *first = malloc(((size_t) p->x->n_groups + 1) * sizeof *first);
 
     if (!first)
@@ -30,24 +33,6 @@ static mo_status find_groups(mo_placement_block *p, mo_error *err)
     }
     free(first);
     return MO_OK;
-}
-
-mo_status mo_placement_block_init(mo_placement_block *p, const mo_instance *x,
-                                  const int *device, int n_slots, mo_error *err)
-{
-    mo_status status;
-
-    *p = (mo_placement_block){ .x = x, .n_slots = n_slots };
-    status = allocate_arrays(p, err);
-    if (status != MO_OK)
-        return status;
-    for (int k = 0; k < p->x->n_devices; k++)
-        p->slot[k] = -1;
-    for (int s = 0; s < p->n_slots; s++) {
-        p->device[s] = device ? device[s] : s;
-        p->slot[p->device[s]] = s;
-    }
-    return find_groups(p, err);
 }
 
 void mo_placement_block_clear(mo_placement_block *p)

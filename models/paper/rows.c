@@ -13,14 +13,6 @@ static void precedence_row(mo_sink *sink, int earlier, int later)
     mo_sink_row(sink, MO_GE, 0);
 }
 
-static void direct_precedence_rows(const mo_paper *m, mo_sink *sink)
-{
-    for (int q = 0; q < m->x->n_flows; q++) {
-        precedence_row(sink, m->op_end + m->x->flows[q].from, m->send + q);
-        precedence_row(sink, m->arrive + q, m->op_start + m->x->flows[q].to);
-    }
-}
-
 /* All successors of the column: the flows of the ops that op reaches, and
  * these ops; op itself only if it is not the one that ends. */
 static void successor_rows(const mo_paper *m, mo_sink *sink, int end, int op,
@@ -38,14 +30,6 @@ static void successor_rows(const mo_paper *m, mo_sink *sink, int end, int op,
     }
 }
 
-static void closure_rows(const mo_paper *m, mo_sink *sink)
-{
-    for (int i = 0; i < m->x->n && !mo_sink_failed(sink); i++)
-        successor_rows(m, sink, m->op_end + i, i, false);
-    for (int q = 0; q < m->x->n_flows && !mo_sink_failed(sink); q++)
-        successor_rows(m, sink, m->arrive + q, m->x->flows[q].to, true);
-}
-
 /* (1): w >= C_i, (1a), and (1b): C_i = S_i + sum p_ik x_ik */
 void mo_paper_precedence(const mo_paper *m, mo_sink *sink)
 {
@@ -54,10 +38,18 @@ void mo_paper_precedence(const mo_paper *m, mo_sink *sink)
         precedence_row(sink, m->op_end + i, 0);
 
     mo_sink_family(sink, "precedence");
-    if (m->frame->closure)
-        closure_rows(m, sink);
-    else
-        direct_precedence_rows(m, sink);
+    if (m->frame->closure) {
+        for (int i = 0; i < m->x->n && !mo_sink_failed(sink); i++)
+            successor_rows(m, sink, m->op_end + i, i, false);
+        for (int q = 0; q < m->x->n_flows && !mo_sink_failed(sink); q++)
+            successor_rows(m, sink, m->arrive + q, m->x->flows[q].to, true);
+    } else {
+        for (int q = 0; q < m->x->n_flows; q++) {
+            precedence_row(sink, m->op_end + m->x->flows[q].from, m->send + q);
+            precedence_row(sink, m->arrive + q,
+                           m->op_start + m->x->flows[q].to);
+        }
+    }
 
     mo_sink_family(sink, "completion");
     for (int i = 0; i < m->x->n; i++) {

@@ -211,7 +211,7 @@ static bool is_sent(const period *m, int item, int a, int b)
 static int64_t most_overhead_ns(const period *m)
 {
     const mo_instance *x = m->frame->x;
-    int64_t sum_ns = x->host_request_ns;
+    int64_t sum_ns = x->load.host_request_ns;
 
     for (int q = 0; q < x->n_flows && m->loads; q++) {
         int64_t most_ns = 0;
@@ -219,7 +219,7 @@ static int64_t most_overhead_ns(const period *m)
         for (int k = 0; k < x->n_devices; k++)
             most_ns = mo_max_i64(
                 most_ns, mo_instance_overhead_ns(x, x->flows[q].tensor, k));
-        sum_ns += 2 * most_ns + x->host_transfer_ns;
+        sum_ns += 2 * most_ns + x->load.host_transfer_ns;
     }
     return sum_ns;
 }
@@ -268,29 +268,6 @@ static void add_transfers(const period *m, mo_sink *sink, int item, int a,
                          leaving ? transfer_column(m, item, a, b)
                                  : transfer_column(m, item, b, a),
                          coef);
-}
-
-static void write_flow_rows(const period *m, mo_sink *sink)
-{
-    const mo_instance *x = m->frame->x;
-    int K = count_devices(m);
-
-    mo_sink_family(sink, "conserve");
-    for (int q = 0; q < m->n_items; q++)
-        for (int a = 0; a < K; a++) {
-            mo_sink_term(sink, place_column(m, x->flows[q].from, a), 1);
-            mo_sink_term(sink, place_column(m, x->flows[q].to, a), -1);
-            add_transfers(m, sink, q, a, true, -1);
-            add_transfers(m, sink, q, a, false, 1);
-            mo_sink_row(sink, MO_EQ, 0);
-        }
-    mo_sink_family(sink, "supply");
-    for (int q = 0; q < m->n_items; q++)
-        for (int a = 0; a < K && K > 1; a++) {
-            mo_sink_term(sink, place_column(m, x->flows[q].from, a), 1);
-            add_transfers(m, sink, q, a, true, -1);
-            mo_sink_row(sink, MO_GE, 0);
-        }
 }
 
 static void write_tensor_rows(const period *m, mo_sink *sink)
@@ -345,7 +322,8 @@ static void write_load_rows(const period *m, mo_sink *sink)
         for (int i = 0; i < x->n; i++)
             mo_sink_term(sink, place_column(m, i, k),
                          -to_units(m, mo_instance_p_ns(x, i, k)));
-        for (int i = 0; i < m->n_items && m->loads && x->overhead_ns; i++) {
+        for (int i = 0; i < m->n_items && m->loads && x->load.overhead_ns;
+             i++) {
             int tensor = m->once ? i : x->flows[i].tensor;
             int64_t ns = mo_instance_overhead_ns(x, tensor, k);
 
@@ -373,8 +351,8 @@ static void write_load_rows(const period *m, mo_sink *sink)
     for (int i = 0; i < m->n_items && m->loads; i++)
         for (int a = 0; a < K; a++)
             add_transfers(m, sink, i, a, true,
-                          -to_units(m, x->host_transfer_ns));
-    mo_sink_row(sink, MO_GE, to_units(m, x->host_request_ns));
+                          -to_units(m, x->load.host_transfer_ns));
+    mo_sink_row(sink, MO_GE, to_units(m, x->load.host_request_ns));
 }
 
 /* times coef */
@@ -413,24 +391,6 @@ static void write_path_row(const period *m, mo_sink *sink, int q, int b)
     mo_sink_row(sink, MO_GE, b == MO_FREE ? 0 : -to_units(m, most_ns));
 }
 
-static void write_latency_rows(const period *m, mo_sink *sink)
-{
-    const mo_instance *x = m->frame->x;
-
-    mo_sink_family(sink, "path");
-    for (int q = 0; q < x->n_flows; q++)
-        for (int b = m->once ? 0 : MO_FREE;
-             b < (m->once ? count_devices(m) : MO_FREE + 1); b++)
-            write_path_row(m, sink, q, b);
-    mo_sink_family(sink, "latency");
-    for (int i = 0; i < x->n; i++) {
-        mo_sink_term(sink, 0, m->frame->in_flight);
-        mo_sink_term(sink, m->first_start + i, -1);
-        add_processing(m, sink, i, -1);
-        mo_sink_row(sink, MO_GE, 0);
-    }
-}
-
 static void write_rows(void *state, mo_sink *sink)
 {
     const period *m = state;
@@ -441,11 +401,44 @@ static void write_rows(void *state, mo_sink *sink)
     mo_placement_block_rows(&m->on, sink);
     if (m->once)
         write_tensor_rows(m, sink);
-    else if (m->n_items > 0)
-        write_flow_rows(m, sink);
+    else if (m->n_items > 0) {
+        const mo_instance *x = m->frame->x;
+        int K = count_devices(m);
+
+        mo_sink_family(sink, "conserve");
+        for (int q = 0; q < m->n_items; q++)
+            for (int a = 0; a < K; a++) {
+                mo_sink_term(sink, place_column(m, x->flows[q].from, a), 1);
+                mo_sink_term(sink, place_column(m, x->flows[q].to, a), -1);
+                add_transfers(m, sink, q, a, true, -1);
+                add_transfers(m, sink, q, a, false, 1);
+                mo_sink_row(sink, MO_EQ, 0);
+            }
+        mo_sink_family(sink, "supply");
+        for (int q = 0; q < m->n_items; q++)
+            for (int a = 0; a < K && K > 1; a++) {
+                mo_sink_term(sink, place_column(m, x->flows[q].from, a), 1);
+                add_transfers(m, sink, q, a, true, -1);
+                mo_sink_row(sink, MO_GE, 0);
+            }
+    }
     write_load_rows(m, sink);
-    if (m->frame->in_flight > 0)
-        write_latency_rows(m, sink);
+    if (m->frame->in_flight > 0) {
+        const mo_instance *x = m->frame->x;
+
+        mo_sink_family(sink, "path");
+        for (int q = 0; q < x->n_flows; q++)
+            for (int b = m->once ? 0 : MO_FREE;
+                 b < (m->once ? count_devices(m) : MO_FREE + 1); b++)
+                write_path_row(m, sink, q, b);
+        mo_sink_family(sink, "latency");
+        for (int i = 0; i < x->n; i++) {
+            mo_sink_term(sink, 0, m->frame->in_flight);
+            mo_sink_term(sink, m->first_start + i, -1);
+            add_processing(m, sink, i, -1);
+            mo_sink_row(sink, MO_GE, 0);
+        }
+    }
     mo_memory_rows_write(m->memory, &columns, sink);
 }
 

@@ -70,25 +70,6 @@ static int fill_memory_row(const mo_instance *x, mo_memory memory,
     return fits && sum <= x->capacity_bytes[k] ? 0 : n;
 }
 
-static mo_status add_memory(const mo_instance *x, mo_memory memory,
-                            mo_integer_lp *lp, mo_error *err)
-{
-    int *columns = malloc(((size_t) x->n + 1) * sizeof *columns);
-    int64_t *coefs = malloc(((size_t) x->n + 1) * sizeof *coefs);
-    mo_status status = columns && coefs ? MO_OK : mo_fail_memory(err);
-
-    for (int k = 0; k < x->n_devices && status == MO_OK; k++) {
-        int n = fill_memory_row(x, memory, lp, k, columns, coefs);
-
-        if (n > 0)
-            status = mo_integer_lp_add_row(lp, n, columns, coefs, MO_LE,
-                                           x->capacity_bytes[k], err);
-    }
-    free(columns);
-    free(coefs);
-    return status;
-}
-
 /* Columns y are most of it: one for each flow and pair of devices, in three
  * rows or more. */
 static bool is_too_large(const mo_instance *x, size_t max_terms)
@@ -118,8 +99,21 @@ mo_status mo_root_relaxation_make(const mo_instance *x, const mo_regime *regime,
     status = mo_frame_make_exact(x, regime, proven, upper_ns, &frame, err);
     if (status == MO_OK)
         status = add_formulation(frame, max_terms, lp, err);
-    if (status == MO_OK && regime->memory != MO_MEMORY_NONE)
-        status = add_memory(x, regime->memory, lp, err);
+    if (status == MO_OK && regime->memory != MO_MEMORY_NONE) {
+        int *columns = malloc(((size_t) x->n + 1) * sizeof *columns);
+        int64_t *coefs = malloc(((size_t) x->n + 1) * sizeof *coefs);
+
+        status = columns && coefs ? MO_OK : mo_fail_memory(err);
+        for (int k = 0; k < x->n_devices && status == MO_OK; k++) {
+            int n = fill_memory_row(x, regime->memory, lp, k, columns, coefs);
+
+            if (n > 0)
+                status = mo_integer_lp_add_row(lp, n, columns, coefs, MO_LE,
+                                               x->capacity_bytes[k], err);
+        }
+        free(columns);
+        free(coefs);
+    }
     if (status == MO_OK)
         status = mo_integer_lp_drop_unused(lp, err);
     mo_frame_free(frame);

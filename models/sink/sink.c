@@ -210,23 +210,6 @@ static bool holds_without_terms(mo_sense sense, double rhs)
     return rhs == 0;
 }
 
-static void emit_row(mo_sink *sink, mo_sense sense, double rhs)
-{
-    mo_sink_row_terms row = { sink->family, sink->number++,
-                              sink->n,      sink->columns,
-                              sink->coefs,  sense,
-                              rhs };
-
-    sink->n_rows++;
-    sink->n_terms += sink->n;
-    if (sink->kind->row)
-        sink->kind->row(sink, &row);
-    if (sink->on_row_limit && sink->n_rows >= sink->row_limit) {
-        sink->on_row_limit(sink->context);
-        sink->on_row_limit = NULL;
-    }
-}
-
 void mo_sink_row(mo_sink *sink, mo_sense sense, double rhs)
 {
     int kept = 0;
@@ -254,7 +237,19 @@ void mo_sink_row(mo_sink *sink, mo_sense sense, double rhs)
         sense = MO_LE;
         rhs = -1;
     }
-    if (sink->n > 0 && !mo_sink_failed(sink))
-        emit_row(sink, sense, rhs + 0.0); /* no -0 */
+    if (sink->n > 0 && !mo_sink_failed(sink)) {
+        mo_sink_row_terms row = { sink->family,  sink->number++, sink->n,
+                                  sink->columns, sink->coefs,    sense,
+                                  rhs + 0.0 /* no -0 */ };
+
+        sink->n_rows++;
+        sink->n_terms += sink->n;
+        if (sink->kind->row)
+            sink->kind->row(sink, &row);
+        if (sink->on_row_limit && sink->n_rows >= sink->row_limit) {
+            sink->on_row_limit(sink->context);
+            sink->on_row_limit = NULL;
+        }
+    }
     sink->n = 0;
 }

@@ -47,15 +47,6 @@ typedef struct fields {
     const char *op[2], *reader[2], *target[2], *device[2];
 } fields;
 
-static const role_meaning *meaning_of(mo_variable_role role)
-{
-    int i = 0;
-
-    while (i < MEANINGS - 1 && meanings[i].role != role)
-        i++;
-    return &meanings[i];
-}
-
 static void set_transfer(const mo_model *model, int number, fields *f, int at)
 {
     const mo_instance *x = model->frame->x;
@@ -67,34 +58,6 @@ static void set_transfer(const mo_model *model, int number, fields *f, int at)
         f->target[at] = x->device_ids[ends.device];
     else if (ends.to != MO_FREE)
         f->reader[at] = x->op_names[ends.to];
-}
-
-static fields fields_of(const mo_model *model, const mo_variable *column,
-                        const char *numbers)
-{
-    const mo_instance *x = model->frame->x;
-    fields f = { .op = { NULL } };
-    int n_ops = 0, n_devices = 0;
-
-    for (int i = 0; numbers[i]; i++) {
-        int number = column->number[i];
-
-        switch (numbers[i]) {
-        case 'o':
-            f.op[n_ops++] = x->op_names[number];
-            break;
-        case 't':
-            set_transfer(model, number, &f, n_ops++);
-            break;
-        case 's':
-            f.op[0] = x->op_names[model->frame->proven->pairs[number].u];
-            f.op[1] = x->op_names[model->frame->proven->pairs[number].v];
-            break;
-        default:
-            f.device[n_devices++] = x->device_ids[number];
-        }
-    }
-    return f;
 }
 
 /* As in RFC 4180: quoted where necessary, quotes doubled. */
@@ -119,10 +82,33 @@ static void write_field(mo_out *out, const char *text)
 static void write_column_line(mo_sink *sink, int id, const mo_variable *column)
 {
     map_sink *s = (map_sink *) sink;
-    const role_meaning *role = meaning_of(column->role);
-    fields f = fields_of(s->model, column, role->numbers);
+    const role_meaning *role = meanings;
     char name[MO_VARIABLE_NAME];
+    const mo_model *model = s->model;
+    const mo_instance *x = model->frame->x;
+    int n_ops = 0, n_devices = 0;
+    fields f = { .op = { NULL } };
 
+    while (role < meanings + MEANINGS - 1 && role->role != column->role)
+        role++;
+    for (int i = 0; role->numbers[i]; i++) {
+        int number = column->number[i];
+
+        switch (role->numbers[i]) {
+        case 'o':
+            f.op[n_ops++] = x->op_names[number];
+            break;
+        case 't':
+            set_transfer(model, number, &f, n_ops++);
+            break;
+        case 's':
+            f.op[0] = x->op_names[model->frame->proven->pairs[number].u];
+            f.op[1] = x->op_names[model->frame->proven->pairs[number].v];
+            break;
+        default:
+            f.device[n_devices++] = x->device_ids[number];
+        }
+    }
     (void) id;
     mo_out_bytes(s->out, name, mo_variable_name(column, name));
     write_field(s->out,

@@ -74,28 +74,15 @@ static int64_t number_length(counter *c, double value)
     return (value < 0) + (int64_t) length_of(&c->lengths, fabs(value));
 }
 
-static void count_binary(counter *c, int64_t name)
+static void count_continuous(counter *c, int64_t name,
+                             const mo_variable *column)
 {
-    mo_model_counts *now = &c->now;
-
-    if (now->binaries++ == 0) {
-        now->lp_bytes += LENGTH("Binaries\n");
-        c->binary_line = LENGTH(" ");
-    }
-    if (c->binary_line + name + 1 > MO_LP_WRITER_LINE_MAX) {
-        now->lp_bytes += c->binary_line;
-        c->binary_line = LENGTH(" ");
-    }
-    c->binary_line += name + 1;
-    now->mps_bytes += LENGTH(" LO BND  0\n") + name;
-    now->mps_bytes += LENGTH(" UP BND  1\n") + name;
-    if (!c->in_integers)
-        now->mps_bytes += LENGTH(" MARKER 'MARKER' 'INTORG'\n") +
-                          LENGTH(" MARKER 'MARKER' 'INTEND'\n");
-}
-
-static void count_bounds(counter *c, int64_t name, const mo_variable *column)
-{
+    c->now.continuous++;
+    if (column->lower == 0 && column->upper == INFINITY)
+        return;
+    if (!c->has_bounds)
+        c->now.lp_bytes += LENGTH("Bounds\n");
+    c->has_bounds = true;
     mo_model_counts *now = &c->now;
     int64_t lower = number_length(c, column->lower), upper;
 
@@ -113,18 +100,6 @@ static void count_bounds(counter *c, int64_t name, const mo_variable *column)
         now->lp_bytes += LENGTH(" <=  <= \n") + lower + name + upper;
         now->mps_bytes += LENGTH(" UP BND  \n") + name + upper;
     }
-}
-
-static void count_continuous(counter *c, int64_t name,
-                             const mo_variable *column)
-{
-    c->now.continuous++;
-    if (column->lower == 0 && column->upper == INFINITY)
-        return;
-    if (!c->has_bounds)
-        c->now.lp_bytes += LENGTH("Bounds\n");
-    c->has_bounds = true;
-    count_bounds(c, name, column);
 }
 
 static big_m_role role_of(const mo_variable *column)
@@ -161,30 +136,26 @@ static void add_column(mo_sink *sink, int id, const mo_variable *variable)
                                    "  obj 1\nRHS\nBOUNDS\nENDATA\n") +
                             name;
     }
-    if (variable->kind == MO_VARIABLE_BINARY)
-        count_binary(c, name);
-    else
+    if (variable->kind == MO_VARIABLE_BINARY) {
+        mo_model_counts *now = &c->now;
+
+        if (now->binaries++ == 0) {
+            now->lp_bytes += LENGTH("Binaries\n");
+            c->binary_line = LENGTH(" ");
+        }
+        if (c->binary_line + name + 1 > MO_LP_WRITER_LINE_MAX) {
+            now->lp_bytes += c->binary_line;
+            c->binary_line = LENGTH(" ");
+        }
+        c->binary_line += name + 1;
+        now->mps_bytes += LENGTH(" LO BND  0\n") + name;
+        now->mps_bytes += LENGTH(" UP BND  1\n") + name;
+        if (!c->in_integers)
+            now->mps_bytes += LENGTH(" MARKER 'MARKER' 'INTORG'\n") +
+                              LENGTH(" MARKER 'MARKER' 'INTEND'\n");
+    } else
         count_continuous(c, name, variable);
     c->in_integers = variable->kind == MO_VARIABLE_BINARY;
-}
-
-/* The name of a row is as long as that of the one before it, or one digit
- * longer. */
-static void measure_row_name(counter *c, const mo_sink_row_terms *row)
-{
-    mo_model_counts *now = &c->now;
-
-    if (row->number == 0) {
-        assert(now->n_families <
-               (int) (sizeof now->family / sizeof *now->family));
-        now->family[now->n_families++].name = row->family;
-        c->row_name = (int64_t) strlen(row->family) + LENGTH("_0");
-        c->longer_at = 10;
-    } else if (row->number == c->longer_at) {
-        c->row_name++;
-        c->longer_at *= 10;
-    }
-    now->family[now->n_families - 1].rows++;
 }
 
 /* Length of a row's current line, and of the lines before it. */
@@ -252,7 +223,21 @@ static void count_row(mo_sink *sink, const mo_sink_row_terms *row)
     int parts = 0;
     counter *c = (counter *) sink;
 
-    measure_row_name(c, row);
+    /* The name of a row is as long as that of the one before it, or one digit
+     * longer. */
+    mo_model_counts *now = &c->now;
+
+    if (row->number == 0) {
+        assert(now->n_families <
+               (int) (sizeof now->family / sizeof *now->family));
+        now->family[now->n_families++].name = row->family;
+        c->row_name = (int64_t) strlen(row->family) + LENGTH("_0");
+        c->longer_at = 10;
+    } else if (row->number == c->longer_at) {
+        c->row_name++;
+        c->longer_at *= 10;
+    }
+    now->family[now->n_families - 1].rows++;
     count_bytes(c, row);
     for (int i = 0; i < row->n; i++)
         parts |= c->columns[row->columns[i]].big_m_role;

@@ -15,25 +15,6 @@ _Static_assert((int) MO_DECIMAL_ROOM <= (int) MO_NUMBER_SIZE,
 
 enum { MILLION = 1000000 };
 
-/* Millionths as a fraction without trailing zeros. */
-static size_t write_millionths(char *text, int64_t millionths)
-{
-    size_t length = mo_number_write_int(text, millionths / MILLION);
-    int rest = (int) (millionths % MILLION);
-
-    if (rest == 0)
-        return length;
-    text[length] = '.';
-    for (int i = 6; i > 0; i--) {
-        text[length + (size_t) i] = (char) ('0' + rest % 10);
-        rest /= 10;
-    }
-    length += 7;
-    while (text[length - 1] == '0')
-        length--;
-    return length;
-}
-
 /* Rounding to 15 digits and back gives the number whose shortest text has at
  * most those; the locale is the same both ways. */
 static size_t write_rounded(char *text, double magnitude)
@@ -66,8 +47,23 @@ size_t mo_decimal_write(char *text, double magnitude)
 {
     int64_t millionths;
 
-    if (to_millionths(magnitude, &millionths))
-        return write_millionths(text, millionths);
+    if (to_millionths(magnitude, &millionths)) {
+        /* Millionths as a fraction without trailing zeros. */
+        size_t length = mo_number_write_int(text, millionths / MILLION);
+        int rest = (int) (millionths % MILLION);
+
+        if (rest == 0)
+            return length;
+        text[length] = '.';
+        for (int i = 6; i > 0; i--) {
+            text[length + (size_t) i] = (char) ('0' + rest % 10);
+            rest /= 10;
+        }
+        length += 7;
+        while (text[length - 1] == '0')
+            length--;
+        return length;
+    }
     return write_rounded(text, magnitude);
 }
 

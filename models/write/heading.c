@@ -95,42 +95,6 @@ static void write_file(const comments *c, const char *what, const char *path)
     end_line(c);
 }
 
-static void write_options(const comments *c, const mo_model *model)
-{
-    const mo_frame *frame = model->frame;
-
-    begin_line(c);
-    mo_out_printf(c->out, "formulation: %s%s", model->formulation->name,
-                  frame->closure ? " --closure" : "");
-    end_line(c);
-    begin_line(c);
-    mo_out_printf(c->out, "congestion: %s, tensors: %s, memory: %s",
-                  mo_congestion_names[frame->regime.congestion],
-                  mo_tensors_names[frame->regime.tensors],
-                  mo_memory_names[frame->regime.memory]);
-    end_line(c);
-}
-
-static void write_times(const comments *c, const mo_frame *frame)
-{
-    char unit[32];
-
-    mo_scale_unit_text(frame->unit_ns, unit);
-    begin_line(c);
-    mo_out_printf(c->out, "time unit: %s", unit);
-    end_line(c);
-    begin_line(c);
-    mo_out_text(c->out, "horizon: ");
-    mo_out_double(c->out, mo_scale_time(frame->unit_ns, frame->horizon_ns));
-    end_line(c);
-    if (frame->slack > 0) {
-        begin_line(c);
-        mo_out_text(c->out, "slack: ");
-        mo_out_double(c->out, frame->slack);
-        end_line(c);
-    }
-}
-
 static void write_us(const comments *c, int64_t ns)
 {
     mo_out_double(c->out, (double) ns / 1000);
@@ -192,12 +156,41 @@ void mo_heading_write(const mo_heading *heading, const char *mark, mo_out *out)
     end_line(&c);
     write_file(&c, "graph: ", heading->graph);
     write_file(&c, "cluster: ", heading->cluster);
-    write_options(&c, heading->model);
-    write_times(&c, frame);
+    begin_line(&c);
+    mo_out_printf(c.out, "formulation: %s%s", heading->model->formulation->name,
+                  frame->closure ? " --closure" : "");
+    end_line(&c);
+    begin_line(&c);
+    mo_out_printf(c.out, "congestion: %s, tensors: %s, memory: %s",
+                  mo_congestion_names[frame->regime.congestion],
+                  mo_tensors_names[frame->regime.tensors],
+                  mo_memory_names[frame->regime.memory]);
+    end_line(&c);
+    char unit[32];
+
+    mo_scale_unit_text(frame->unit_ns, unit);
+    begin_line(&c);
+    mo_out_printf(c.out, "time unit: %s", unit);
+    end_line(&c);
+    begin_line(&c);
+    mo_out_text(c.out, "horizon: ");
+    mo_out_double(c.out, mo_scale_time(frame->unit_ns, frame->horizon_ns));
+    end_line(&c);
+    if (frame->slack > 0) {
+        begin_line(&c);
+        mo_out_text(c.out, "slack: ");
+        mo_out_double(c.out, frame->slack);
+        end_line(&c);
+    }
     write_proven(&c, heading->model);
     for (int i = 0; i < heading->model->identity->n; i++) {
         begin_line(&c);
         mo_out_printf(c.out, "identity: %s", heading->model->identity->name[i]);
+        end_line(&c);
+    }
+    for (char *const *file = heading->files; file && *file; file++) {
+        begin_line(&c);
+        mo_out_printf(c.out, "file: %s", *file);
         end_line(&c);
     }
     for (int i = 0; i < x->n; i++)

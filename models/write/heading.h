@@ -18,6 +18,9 @@
 typedef struct mo_heading {
     const mo_model *model;
     const char *graph, *cluster; /* files or names, as given by the user */
+    /* Lines of ASCII about where inputs are (driver/file_hints.h), ended by
+     * NULL; or NULL. */
+    char *const *files;
 } mo_heading;
 
 /* Every line begins with mark and a blank.  Lines are ASCII and short for any

@@ -117,30 +117,35 @@ static void write_objective(mo_sink *sink)
     mo_out_text(w->line.out, "Subject To\n");
 }
 
-static void write_bound(lp_writer *w, const mo_column_bounds *bounds)
+static mo_status write_tail(mo_sink *sink, mo_error *err)
 {
-    char *at = mo_line_buffer_open(&w->line);
+    lp_writer *w = (lp_writer *) sink;
+    char end[MO_HEADING_END_SIZE] = "End\n";
 
-    if (bounds->lower == bounds->upper) {
-        at = mo_line_buffer_name(at, &w->columns, bounds->column);
-        at = mo_line_buffer_number(&w->line, mo_line_buffer_text(at, "= "),
-                                   bounds->lower);
-    } else if (bounds->upper == INFINITY) {
-        at = mo_line_buffer_name(at, &w->columns, bounds->column);
-        at = mo_line_buffer_number(&w->line, mo_line_buffer_text(at, ">= "),
-                                   bounds->lower);
-    } else {
-        at = mo_line_buffer_text(
-            mo_line_buffer_number(&w->line, at, bounds->lower), "<= ");
-        at = mo_line_buffer_text(
-            mo_line_buffer_name(at, &w->columns, bounds->column), "<= ");
-        at = mo_line_buffer_number(&w->line, at, bounds->upper);
+    (void) err; /* the output keeps its own failures */
+    if (w->columns.n_bounds > 0)
+        mo_out_text(w->line.out, "Bounds\n");
+    for (size_t i = 0; i < w->columns.n_bounds; i++) {
+        const mo_column_bounds *bounds = &w->columns.bounds[i];
+        char *at = mo_line_buffer_open(&w->line);
+
+        if (bounds->lower == bounds->upper) {
+            at = mo_line_buffer_name(at, &w->columns, bounds->column);
+            at = mo_line_buffer_number(&w->line, mo_line_buffer_text(at, "= "),
+                                       bounds->lower);
+        } else if (bounds->upper == INFINITY) {
+            at = mo_line_buffer_name(at, &w->columns, bounds->column);
+            at = mo_line_buffer_number(&w->line, mo_line_buffer_text(at, ">= "),
+                                       bounds->lower);
+        } else {
+            at = mo_line_buffer_text(
+                mo_line_buffer_number(&w->line, at, bounds->lower), "<= ");
+            at = mo_line_buffer_text(
+                mo_line_buffer_name(at, &w->columns, bounds->column), "<= ");
+            at = mo_line_buffer_number(&w->line, at, bounds->upper);
+        }
+        mo_line_buffer_close(&w->line, at);
     }
-    mo_line_buffer_close(&w->line, at);
-}
-
-static void write_binaries(lp_writer *w)
-{
     const mo_column_table *columns = &w->columns;
     char *at = NULL;
 
@@ -157,19 +162,6 @@ static void write_binaries(lp_writer *w)
     }
     if (at)
         mo_line_buffer_close(&w->line, at);
-}
-
-static mo_status write_tail(mo_sink *sink, mo_error *err)
-{
-    lp_writer *w = (lp_writer *) sink;
-    char end[MO_HEADING_END_SIZE] = "End\n";
-
-    (void) err; /* the output keeps its own failures */
-    if (w->columns.n_bounds > 0)
-        mo_out_text(w->line.out, "Bounds\n");
-    for (size_t i = 0; i < w->columns.n_bounds; i++)
-        write_bound(w, &w->columns.bounds[i]);
-    write_binaries(w);
     if (w->heading)
         (void) mo_heading_end(false, mo_out_digest(w->line.out), end);
     mo_out_text(w->line.out, end);

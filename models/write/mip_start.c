@@ -45,23 +45,6 @@ mo_mip_start_layout mo_mip_start_layout_of(const char *path)
     return MO_MIP_START_MIPLIB;
 }
 
-static void write_line(start_sink *s, int id, const mo_variable *column)
-{
-    char name[MO_VARIABLE_NAME];
-    size_t length = mo_variable_name(column, name);
-
-    if (s->layout_format->numbered) {
-        mo_out_int(s->out, id);
-        mo_out_char(s->out, ' ');
-    }
-    mo_out_bytes(s->out, name, length);
-    mo_out_char(s->out, ' ');
-    mo_out_double(s->out, column->value);
-    if (s->layout_format->numbered)
-        mo_out_text(s->out, id == 0 ? " 1" : " 0");
-    mo_out_char(s->out, '\n');
-}
-
 /* Column 0 is the makespan, and so the objective. */
 static void write_column(mo_sink *sink, int id, const mo_variable *column)
 {
@@ -72,8 +55,21 @@ static void write_column(mo_sink *sink, int id, const mo_variable *column)
         mo_out_double(s->out, column->value);
         mo_out_char(s->out, '\n');
     }
-    if (column->value != 0 || s->layout_format->writes_zeros)
-        write_line(s, id, column);
+    if (column->value != 0 || s->layout_format->writes_zeros) {
+        char name[MO_VARIABLE_NAME];
+        size_t length = mo_variable_name(column, name);
+
+        if (s->layout_format->numbered) {
+            mo_out_int(s->out, id);
+            mo_out_char(s->out, ' ');
+        }
+        mo_out_bytes(s->out, name, length);
+        mo_out_char(s->out, ' ');
+        mo_out_double(s->out, column->value);
+        if (s->layout_format->numbered)
+            mo_out_text(s->out, id == 0 ? " 1" : " 0");
+        mo_out_char(s->out, '\n');
+    }
 }
 
 mo_status mo_mip_start_new(mo_out *out, mo_mip_start_layout layout,

@@ -6,15 +6,13 @@
 #ifndef MO_MODELS_WRITE_MPS_WRITER_H
 #define MO_MODELS_WRITE_MPS_WRITER_H
 
-#include <stddef.h>
-
 #include "base/out.h"
 #include "models/write/heading.h"
 #include "models/sink/sink.h"
 
-/* As mo_lp_writer_new; buffer_bytes (0: a default) bounds the memory for
- * entries while rows are transposed into columns.  The caller frees *sink. */
+/* As mo_lp_writer_new.  Keeps 12 bytes for each entry of the matrix, to write
+ * it by columns.  The caller frees *sink. */
 mo_status mo_mps_writer_new(mo_out *out, const mo_heading *heading,
-                            size_t buffer_bytes, mo_sink **sink, mo_error *err);
+                            mo_sink **sink, mo_error *err);
 
 #endif

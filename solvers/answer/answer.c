@@ -49,12 +49,6 @@ static mo_status claim_makespan(const mo_answer_decoder *a, mo_error *err)
     return MO_OK;
 }
 
-static int producer(const mo_answer_decoder *a, int item)
-{
-    return a->regime->tensors == MO_TENSORS_ONCE ? a->x->tensor_from[item]
-                                                 : a->x->flows[item].from;
-}
-
 static mo_status claim_starts(mo_answer_decoder *a, mo_error *err)
 {
     mo_schedule *s = a->s;
@@ -70,7 +64,10 @@ static mo_status claim_starts(mo_answer_decoder *a, mo_error *err)
     }
     a->slack_ns = (int64_t) ceil(10 * a->tolerance * (double) latest_ns);
     for (int t = 0; t < s->n_transfers; t++) {
-        int op = producer(a, s->transfers[t].item);
+        int item = s->transfers[t].item;
+
+        int op = a->regime->tensors == MO_TENSORS_ONCE ? a->x->tensor_from[item]
+                                                       : a->x->flows[item].from;
 
         s->transfers[t].start_ns =
             s->start_ns[op] + mo_instance_p_ns(a->x, op, s->device[op]);
@@ -93,24 +90,6 @@ static mo_status claim_transfer(mo_answer_decoder *a,
     a->claimed[transfer - a->s->transfers] = true;
     transfer->start_ns = to_ns(a, time);
     return status;
-}
-
-/* A tensor without a device has one reader elsewhere, on any device. */
-static mo_status claim_tensor(mo_answer_decoder *a,
-                              const mo_solution_value *column, int tensor,
-                              mo_error *err)
-{
-    const mo_instance *x = a->x;
-
-    for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1];
-         q++) {
-        mo_transfer *transfer =
-            mo_schedule_transfer(a->s, tensor, a->s->device[x->flows[q].to]);
-
-        if (transfer)
-            return claim_transfer(a, column, transfer, err);
-    }
-    return MO_OK;
 }
 
 static mo_status find_ends(const mo_answer_decoder *a,
@@ -138,8 +117,20 @@ static mo_status decode_send_column(mo_answer_decoder *a,
 
     if (status != MO_OK || tensors != (a->regime->tensors == MO_TENSORS_ONCE))
         return status;
-    if (tensors && ends.device == MO_FREE)
-        return claim_tensor(a, column, ends.item, err);
+    if (tensors && ends.device == MO_FREE) {
+        /* A tensor without a device has one reader elsewhere, on any device. */
+        const mo_instance *x = a->x;
+
+        for (int q = x->tensor_start[ends.item];
+             q < x->tensor_start[ends.item + 1]; q++) {
+            mo_transfer *transfer = mo_schedule_transfer(
+                a->s, ends.item, a->s->device[x->flows[q].to]);
+
+            if (transfer)
+                return claim_transfer(a, column, transfer, err);
+        }
+        return MO_OK;
+    }
     to = tensors ? ends.device : a->s->device[ends.to];
     return claim_transfer(a, column, mo_schedule_transfer(a->s, ends.item, to),
                           err);
@@ -156,46 +147,6 @@ static mo_status fail_channel(const mo_answer_decoder *a,
                    a->x->device_ids[a->s->device[op]]);
 }
 
-/* A tensor with many readers may be sent to a device without any; one with a
- * single reader may not. */
-static mo_status decode_channel_column(mo_answer_decoder *a,
-                                       const mo_solution_value *column,
-                                       const mo_column_name *name,
-                                       mo_error *err)
-{
-    mo_transfer_ends ends = { 0 };
-    mo_status status = find_ends(a, column, name->number[0], &ends, err);
-
-    if (status != MO_OK || !mo_answer_is_one(a, column->value))
-        return status;
-    if (a->s->device[ends.from] != name->number[1])
-        return fail_channel(a, column, ends.from, err);
-    if (ends.to != MO_FREE && ends.device == MO_FREE &&
-        a->s->device[ends.to] != name->number[2])
-        return fail_channel(a, column, ends.to, err);
-    return MO_OK;
-}
-
-static mo_status check_order_column(const mo_answer_decoder *a,
-                                    const mo_solution_value *column,
-                                    const mo_column_name *name, mo_error *err)
-{
-    int i = name->number[0], j = name->number[1], n = a->x->n;
-    const mo_schedule *s = a->s;
-
-    if (!mo_answer_is_one(a, column->value))
-        return MO_OK;
-    if (i >= n || j >= n)
-        return mo_answer_fail_index(column, "op", i < n ? j : i, n, err);
-    if (s->device[i] == s->device[j] &&
-        s->start_ns[i] > s->start_ns[j] + a->slack_ns)
-        return mo_fail(err, MO_E_INPUT,
-                       "(1e) column %.60s has op '%.200s' before op '%.200s', "
-                       "but the second starts first",
-                       column->name, a->x->op_names[i], a->x->op_names[j]);
-    return MO_OK;
-}
-
 static mo_status decode_other_column(mo_answer_decoder *a,
                                      const mo_solution_value *column,
                                      const mo_column_name *name, mo_error *err)
@@ -206,10 +157,38 @@ static mo_status decode_other_column(mo_answer_decoder *a,
         return decode_send_column(a, column, name, err);
     if (a->is_incumbent) /* orders and channels are those of no op */
         return MO_OK;
-    if (name->role == MO_VARIABLE_ROLE_CHANNEL && name->n == 3)
-        return decode_channel_column(a, column, name, err);
-    if (name->role == MO_VARIABLE_ROLE_ORDER && name->n == 2)
-        return check_order_column(a, column, name, err);
+    if (name->role == MO_VARIABLE_ROLE_CHANNEL && name->n == 3) {
+        /* A tensor with many readers may be sent to a device without any; one
+         * with a single reader may not. */
+        mo_transfer_ends ends = { 0 };
+        mo_status status = find_ends(a, column, name->number[0], &ends, err);
+
+        if (status != MO_OK || !mo_answer_is_one(a, column->value))
+            return status;
+        if (a->s->device[ends.from] != name->number[1])
+            return fail_channel(a, column, ends.from, err);
+        if (ends.to != MO_FREE && ends.device == MO_FREE &&
+            a->s->device[ends.to] != name->number[2])
+            return fail_channel(a, column, ends.to, err);
+        return MO_OK;
+    }
+    if (name->role == MO_VARIABLE_ROLE_ORDER && name->n == 2) {
+        int i = name->number[0], j = name->number[1], n = a->x->n;
+        const mo_schedule *s = a->s;
+
+        if (!mo_answer_is_one(a, column->value))
+            return MO_OK;
+        if (i >= n || j >= n)
+            return mo_answer_fail_index(column, "op", i < n ? j : i, n, err);
+        if (s->device[i] == s->device[j] &&
+            s->start_ns[i] > s->start_ns[j] + a->slack_ns)
+            return mo_fail(
+                err, MO_E_INPUT,
+                "(1e) column %.60s has op '%.200s' before op '%.200s', "
+                "but the second starts first",
+                column->name, a->x->op_names[i], a->x->op_names[j]);
+        return MO_OK;
+    }
     return MO_OK;
 }
 

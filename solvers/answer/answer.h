@@ -20,6 +20,13 @@
 #include "schedule/schedule.h"
 #include "solvers/formats/solution.h"
 
+/* Texts of one option, as given. */
+typedef struct mo_provenance_list {
+    char items[MO_IDENTITY_SHAPES][MO_VARIABLE_NAME];
+    int n;
+    bool is_cut; /* a text was too long to be recorded */
+} mo_provenance_list;
+
 /* Contents of the identity columns; see models/identity.h. */
 typedef struct mo_provenance {
     mo_identity columns; /* their names, as read; n 0: there are none */
@@ -31,8 +38,7 @@ typedef struct mo_provenance {
     bool has_digest; /* of all identity columns */
     bool edited;     /* it is not that of the columns */
     uint64_t digest;
-    bool has_unit;
-    int64_t unit_ns;   /* unit of the model's times */
+    int64_t unit_ns;   /* unit of the model's times; 0: not recorded */
     int64_t in_flight; /* of a period: most requests in flight; 0: no limit */
     bool has_slack;    /* in the heading of a model: rows may be added */
 
@@ -40,12 +46,21 @@ typedef struct mo_provenance {
      * name that was too long ends in "...". */
     char graph_name[MO_VARIABLE_NAME], cluster_name[MO_VARIABLE_NAME],
         profile_name[MO_VARIABLE_NAME], rules_name[MO_VARIABLE_NAME];
-    char cost[MO_VARIABLE_NAME];    /* as of --cost; "": the built-in one */
-    char formats[MO_VARIABLE_NAME]; /* as of mo_numeric_write */
-    char shapes[MO_IDENTITY_SHAPES][MO_VARIABLE_NAME]; /* as of --shape */
-    int n_shapes;
-    bool shapes_cut; /* a shape was too long to be recorded */
+    char cost[MO_VARIABLE_NAME];       /* as of --cost; "": the built-in one */
+    char formats[MO_VARIABLE_NAME];    /* as of mo_numeric_write */
+    mo_provenance_list shapes, values; /* as of --shape and --value */
+    mo_solution_files files; /* where inputs were; no part of the identity */
 } mo_provenance;
+
+/* Texts of the lists of a mo_provenance. */
+typedef struct mo_provenance_texts {
+    const char *shapes[MO_IDENTITY_SHAPES], *values[MO_IDENTITY_SHAPES];
+} mo_provenance_texts;
+
+/* Returns the recorded options for reading the graph, which borrow from origin
+ * and *texts. */
+mo_read_options mo_answer_read_options(const mo_provenance *origin,
+                                       mo_provenance_texts *texts);
 
 /* Reads the identity columns. Returns an error for one that is not 1, does not
  * parse, or occurs twice. Without any of them all members stay empty. Columns

@@ -34,12 +34,26 @@ static bool is_zero(const mo_answer_decoder *a, double value)
     return value >= -a->tolerance && value <= a->tolerance;
 }
 
-static mo_status set_device(mo_answer_decoder *a,
-                            const mo_solution_value *column, int op, int device,
-                            mo_error *err)
+static mo_status decode_placement_column(mo_answer_decoder *a,
+                                         const mo_solution_value *column,
+                                         const mo_column_name *name,
+                                         mo_error *err)
 {
-    const mo_instance *x = a->x;
+    int op = name->number[0], device = name->number[1], k = a->x->n_devices;
+    bool *seen;
+    const mo_instance *x;
 
+    if (op >= a->x->n)
+        return mo_answer_fail_index(column, "op", op, a->x->n, err);
+    if (device >= k)
+        return mo_answer_fail_index(column, "device", device, k, err);
+    seen = &a->seen[(int64_t) op * k + device];
+    if (*seen)
+        return mo_answer_fail_duplicate(column, err);
+    *seen = true;
+    if (is_zero(a, column->value))
+        return MO_OK;
+    x = a->x;
     if (!mo_answer_is_one(a, column->value))
         return mo_fail(err, MO_E_INPUT,
                        "(1c) op '%.200s' is on %.60s only in part: %s is %g",
@@ -52,26 +66,6 @@ static mo_status set_device(mo_answer_decoder *a,
                        x->device_ids[device]);
     a->device[op] = device;
     return MO_OK;
-}
-
-static mo_status decode_placement_column(mo_answer_decoder *a,
-                                         const mo_solution_value *column,
-                                         const mo_column_name *name,
-                                         mo_error *err)
-{
-    int op = name->number[0], device = name->number[1], k = a->x->n_devices;
-    bool *seen;
-
-    if (op >= a->x->n)
-        return mo_answer_fail_index(column, "op", op, a->x->n, err);
-    if (device >= k)
-        return mo_answer_fail_index(column, "device", device, k, err);
-    seen = &a->seen[(int64_t) op * k + device];
-    if (*seen)
-        return mo_answer_fail_duplicate(column, err);
-    *seen = true;
-    return is_zero(a, column->value) ? MO_OK
-                                     : set_device(a, column, op, device, err);
 }
 
 bool mo_answer_is_time(const mo_answer_decoder *a, double value)
@@ -176,35 +170,6 @@ mo_status mo_answer_each_column(mo_answer_decoder *a,
     return status;
 }
 
-static mo_status check_all_placed(const mo_answer_decoder *a, mo_error *err)
-{
-    int first = MO_FREE, n = 0;
-
-    for (int i = a->x->n - 1; i >= 0; i--)
-        if (a->device[i] == MO_FREE) {
-            first = i;
-            n++;
-        }
-    if (n == 0)
-        return MO_OK;
-    if (a->is_incumbent)
-        return mo_fail(err, MO_E_INPUT,
-                       "(1c) column k is 1, for the schedule known to the "
-                       "model, but op '%.200s' is on no device; write all "
-                       "columns, not the integer ones alone",
-                       a->x->op_names[first]);
-    if (n == a->x->n)
-        return mo_fail(err, MO_E_INPUT,
-                       "(1c) no op is on any device; is it a solution of a "
-                       "model from moirai-emit?");
-    if (n == 1)
-        return mo_fail(err, MO_E_INPUT, "(1c) op '%.200s' is on no device",
-                       a->x->op_names[first]);
-    return mo_fail(err, MO_E_INPUT,
-                   "(1c) op '%.200s' and %d more are on no device",
-                   a->x->op_names[first], n - 1);
-}
-
 static mo_status alloc_decoder(mo_answer_decoder *a, mo_error *err)
 {
     size_t n = (size_t) a->x->n, k = (size_t) a->x->n_devices;
@@ -239,6 +204,7 @@ void mo_answer_decoder_clear(mo_answer_decoder *a)
 mo_status mo_answer_decode_ops(mo_answer_decoder *a, mo_error *err)
 {
     mo_status status = alloc_decoder(a, err);
+    int first = MO_FREE, n = 0;
 
     if (status == MO_OK)
         status = decode_incumbent_column(a, err);
@@ -246,7 +212,29 @@ mo_status mo_answer_decode_ops(mo_answer_decoder *a, mo_error *err)
         status = mo_answer_each_column(a, decode_op_column, err);
     if (status == MO_OK && !a->is_incumbent && !has_times(a))
         status = mo_answer_each_column(a, decode_free_place, err);
-    if (status == MO_OK)
-        status = check_all_placed(a, err);
-    return status;
+    if (status != MO_OK)
+        return status;
+    for (int i = a->x->n - 1; i >= 0; i--)
+        if (a->device[i] == MO_FREE) {
+            first = i;
+            n++;
+        }
+    if (n == 0)
+        return MO_OK;
+    if (a->is_incumbent)
+        return mo_fail(err, MO_E_INPUT,
+                       "(1c) column k is 1, for the schedule known to the "
+                       "model, but op '%.200s' is on no device; write all "
+                       "columns, not the integer ones alone",
+                       a->x->op_names[first]);
+    if (n == a->x->n)
+        return mo_fail(err, MO_E_INPUT,
+                       "(1c) no op is on any device; is it a solution of a "
+                       "model from moirai-emit?");
+    if (n == 1)
+        return mo_fail(err, MO_E_INPUT, "(1c) op '%.200s' is on no device",
+                       a->x->op_names[first]);
+    return mo_fail(err, MO_E_INPUT,
+                   "(1c) op '%.200s' and %d more are on no device",
+                   a->x->op_names[first], n - 1);
 }

@@ -61,9 +61,13 @@ static void compare_claim(double tolerance, mo_answer_evaluation *e)
              claim / 1000, makespan / 1000);
 }
 
-/* Sets the ends that follow from the claimed starts. */
-static void set_claimed_ends(const mo_instance *x, mo_schedule *s)
+static mo_status is_valid_as_claimed(const mo_instance *x, mo_schedule *s,
+                                     bool *valid, mo_error *err)
 {
+    mo_verdict *verdict = NULL;
+    mo_status status;
+
+    /* Sets the ends that follow from the claimed starts. */
     s->makespan_ns = 0;
     for (int i = 0; i < s->n; i++)
         s->makespan_ns =
@@ -75,15 +79,6 @@ static void set_claimed_ends(const mo_instance *x, mo_schedule *s)
         t->end_ns = t->start_ns +
                     mo_schedule_item_ns(x, &s->regime, t->item, t->from, t->to);
     }
-}
-
-static mo_status is_valid_as_claimed(const mo_instance *x, mo_schedule *s,
-                                     bool *valid, mo_error *err)
-{
-    mo_verdict *verdict = NULL;
-    mo_status status;
-
-    set_claimed_ends(x, s);
     status = mo_validate(x, s, 1, &verdict, err);
     *valid = status == MO_OK && verdict->n == 0;
     mo_verdict_free(verdict);
@@ -114,14 +109,27 @@ static int64_t flow_start_ns(const mo_instance *x, const mo_schedule *s, int q)
         ->start_ns;
 }
 
-/* Sets the starts of all transfers of s, whose tensors are sent by another
- * rule than those of from: a tensor that is sent once is sent as early as the
- * first of its flows. */
-static void copy_transfer_starts(const mo_instance *x, const mo_schedule *from,
-                                 mo_schedule *s)
+/* Turns the schedule into one of other rules, with the same placement and
+ * order. */
+static mo_status adopt_regime(const mo_instance *x, const mo_regime *regime,
+                              mo_schedule **schedule, mo_error *err)
 {
-    bool once = s->regime.tensors == MO_TENSORS_ONCE;
+    mo_schedule *from = *schedule, *s = NULL;
+    mo_status status;
+    bool once;
 
+    if (from->regime.tensors == regime->tensors) {
+        from->regime = *regime;
+        return MO_OK;
+    }
+    status = mo_schedule_new(x, regime, from->device, &s, err);
+    if (status != MO_OK)
+        return status;
+    memcpy(s->start_ns, from->start_ns, (size_t) s->n * sizeof *s->start_ns);
+    /* Sets the starts of all transfers of s, whose tensors are sent by another
+     * rule than those of from: a tensor that is sent once is sent as early as
+     * the first of its flows. */
+    once = s->regime.tensors == MO_TENSORS_ONCE;
     for (int i = 0; i < s->n_transfers; i++)
         s->transfers[i].start_ns = INT64_MAX;
     for (int q = 0; q < x->n_flows; q++) {
@@ -134,25 +142,6 @@ static void copy_transfer_starts(const mo_instance *x, const mo_schedule *from,
         t = mo_schedule_transfer(s, once ? flow->tensor : q, to);
         t->start_ns = mo_min_i64(t->start_ns, flow_start_ns(x, from, q));
     }
-}
-
-/* Turns the schedule into one of other rules, with the same placement and
- * order. */
-static mo_status adopt_regime(const mo_instance *x, const mo_regime *regime,
-                              mo_schedule **schedule, mo_error *err)
-{
-    mo_schedule *from = *schedule, *s = NULL;
-    mo_status status;
-
-    if (from->regime.tensors == regime->tensors) {
-        from->regime = *regime;
-        return MO_OK;
-    }
-    status = mo_schedule_new(x, regime, from->device, &s, err);
-    if (status != MO_OK)
-        return status;
-    memcpy(s->start_ns, from->start_ns, (size_t) s->n * sizeof *s->start_ns);
-    copy_transfer_starts(x, from, s);
     mo_schedule_free(from);
     *schedule = s;
     return MO_OK;
@@ -162,95 +151,6 @@ static mo_status evaluate_bare(const mo_solution *solution,
                                const mo_instance *x, const mo_regime *regime,
                                double tolerance, mo_answer_evaluation *e,
                                mo_error *err);
-
-/* For a solution without start times: those of its orders or, if it has none,
- * of list scheduling. */
-static mo_status rebuild_times(const mo_solution *solution,
-                               const mo_instance *x, const mo_regime *regime,
-                               double tolerance, mo_answer_evaluation *e,
-                               mo_error *err)
-{
-    int64_t claim_ns = e->claim_ns;
-    bool has_order;
-    mo_status status = mo_answer_order_times(solution, x, tolerance,
-                                             e->schedule, &has_order, err);
-
-    if (status == MO_OK && has_order) {
-        status = adopt_regime(x, regime, &e->schedule, err);
-        if (status == MO_OK)
-            status = mo_schedule_left_shift(x, e->schedule, err);
-    } else if (status == MO_OK) {
-        mo_schedule_free(e->schedule);
-        e->schedule = NULL;
-        status = evaluate_bare(solution, x, regime, tolerance, e, err);
-        e->claim_ns = claim_ns;
-    }
-    e->rebuilt = true;
-    return status;
-}
-
-static mo_status evaluate_schedule(const mo_solution *solution,
-                                   const mo_provenance *origin,
-                                   const mo_instance *x,
-                                   const mo_regime *regime, double tolerance,
-                                   mo_answer_evaluation *e, mo_error *err)
-{
-    int64_t unit_ns = origin->has_unit ? origin->unit_ns : ANY_UNIT_NS;
-    /* Columns are numbered by the rules of their model. */
-    const mo_regime *numbered = origin->has_options ? &origin->regime : regime;
-    mo_error why = { 0 };
-    mo_status status = mo_answer_schedule(solution, x, numbered, unit_ns,
-                                          tolerance, &e->schedule, &why);
-
-    if (status != MO_OK)
-        return set_first_error(e, "", status, &why, err);
-    if (origin->has_unit)
-        e->claim_ns = e->schedule->makespan_ns;
-    if (mo_answer_has_times(solution)) {
-        status = adopt_regime(x, regime, &e->schedule, &why);
-        if (status == MO_OK)
-            status = recompute_times(x, origin->has_unit, e->schedule, &why);
-    } else {
-        status = rebuild_times(solution, x, regime, tolerance, e, &why);
-    }
-    if (status != MO_OK) {
-        mo_schedule_free(e->schedule);
-        e->schedule = NULL;
-        return set_first_error(e, "(1a) ", status, &why, err);
-    }
-    if (!e->schedule)
-        return MO_OK; /* the violation is in e->first_error */
-    compare_claim(tolerance, e);
-    return e->verdict ? MO_OK : validate_schedule(x, e, err);
-}
-
-/* Sequential schedule, for a placement that list scheduling refuses:
- * validation reports what is wrong with it. */
-static mo_status schedule_sequentially(const mo_instance *x,
-                                       const mo_regime *regime,
-                                       const int *device,
-                                       mo_schedule **schedule, mo_error *err)
-{
-    mo_schedule *s = NULL;
-    mo_status status = mo_schedule_new(x, regime, device, &s, err);
-
-    for (int i = 0; i < x->n && status == MO_OK; i++)
-        s->start_ns[i] = i;
-    for (int t = 0; status == MO_OK && t < s->n_transfers; t++) {
-        int item = s->transfers[t].item;
-
-        s->transfers[t].start_ns = regime->tensors == MO_TENSORS_ONCE
-                                       ? x->tensor_from[item]
-                                       : x->flows[item].from;
-    }
-    if (status == MO_OK)
-        status = mo_schedule_left_shift(x, s, err);
-    if (status == MO_OK)
-        *schedule = s;
-    else
-        mo_schedule_free(s);
-    return status;
-}
 
 mo_status mo_answer_evaluate_placement(const mo_instance *x,
                                        const mo_regime *regime,
@@ -263,8 +163,28 @@ mo_status mo_answer_evaluate_placement(const mo_instance *x,
                                  .period_ns = -1,
                                  .single = MO_FREE };
     status = mo_heft(x, regime, device, &e->schedule, err);
-    if (status == MO_OK && !e->schedule)
-        status = schedule_sequentially(x, regime, device, &e->schedule, err);
+    if (status == MO_OK && !e->schedule) {
+        /* Sequential schedule, for a placement that list scheduling refuses:
+         * validation reports what is wrong with it. */
+        mo_schedule *s = NULL;
+
+        status = mo_schedule_new(x, regime, device, &s, err);
+        for (int i = 0; i < x->n && status == MO_OK; i++)
+            s->start_ns[i] = i;
+        for (int t = 0; status == MO_OK && t < s->n_transfers; t++) {
+            int item = s->transfers[t].item;
+
+            s->transfers[t].start_ns = regime->tensors == MO_TENSORS_ONCE
+                                           ? x->tensor_from[item]
+                                           : x->flows[item].from;
+        }
+        if (status == MO_OK)
+            status = mo_schedule_left_shift(x, s, err);
+        if (status == MO_OK)
+            e->schedule = s;
+        else
+            mo_schedule_free(s);
+    }
     return status == MO_OK ? validate_schedule(x, e, err) : status;
 }
 
@@ -295,35 +215,34 @@ static mo_status measure_pipeline(const mo_instance *x, const mo_regime *regime,
 {
     const int *device = e->schedule->device;
     mo_period_loads loads = { 0 };
-    mo_modulo_schedule m = { 0 };
+    mo_modulo_schedule *m = &e->pipeline;
     mo_status status = mo_period_loads_compute(x, regime, device, &loads, err);
 
     if (status == MO_OK)
         status = mo_modulo_schedule_make(x, regime, device, in_flight,
-                                         e->schedule, &m, err);
+                                         e->schedule, m, err);
     if (status == MO_OK)
-        status = mo_steady_state_simulate(x, &m, MO_STEADY_STATE_REQUESTS,
+        status = mo_steady_state_simulate(x, m, MO_STEADY_STATE_REQUESTS,
                                           &e->steady_ns, err);
     if (status == MO_OK) {
         e->period_ns =
-            in_flight > 0 || m.peak_bytes ? m.period_ns : loads.period_ns;
+            in_flight > 0 || m->peak_bytes ? m->period_ns : loads.period_ns;
         *load_ns = loads.period_ns;
-        for (int k = 0; m.peak_bytes && k < x->n_devices; k++)
-            e->verdict->peak_bytes[k] = m.peak_bytes[k];
-        if (!m.fits)
+        for (int k = 0; m->peak_bytes && k < x->n_devices; k++)
+            e->verdict->peak_bytes[k] = m->peak_bytes[k];
+        if (!m->fits)
             snprintf(e->first_error, sizeof e->first_error,
                      "live memory exceeds a capacity, even with one request "
                      "at a time");
-        e->latency_ns = m.request->makespan_ns;
-        e->in_flight = m.in_flight;
-        e->least_in_flight = m.least_in_flight;
+        e->latency_ns = m->request->makespan_ns;
+        e->in_flight = m->in_flight;
+        e->least_in_flight = m->least_in_flight;
         mo_period_resource_name(x, regime->congestion, loads.bottleneck,
                                 e->bottleneck, sizeof e->bottleneck);
         e->lower.bound_ns = mo_period_least_ns(x);
         e->lower.which = "mean load";
-        e->single_ns = mo_max_i64(e->single_ns, x->host_request_ns);
+        e->single_ns = mo_max_i64(e->single_ns, x->load.host_request_ns);
     }
-    mo_modulo_schedule_clear(&m);
     mo_period_loads_clear(&loads);
     return status;
 }
@@ -374,12 +293,13 @@ static mo_status take_request_order(const mo_solution *solution,
 
     if (!mo_answer_has_times(solution))
         return MO_OK;
-    status = mo_answer_schedule(
-        solution, x, &origin->regime,
-        origin->has_unit ? origin->unit_ns : ANY_UNIT_NS, tolerance, &s, &why);
+    status =
+        mo_answer_schedule(solution, x, &origin->regime,
+                           origin->unit_ns > 0 ? origin->unit_ns : ANY_UNIT_NS,
+                           tolerance, &s, &why);
     if (status == MO_OK)
         status = adopt_regime(x, regime, &s, &why);
-    if (status == MO_OK && live && origin->has_unit)
+    if (status == MO_OK && live && origin->unit_ns > 0)
         status = is_valid_as_claimed(x, s, &fits, &why);
     if (status == MO_OK && !fits) {
         rule = "(1a) ";
@@ -435,7 +355,7 @@ static mo_status evaluate_period(const mo_solution *solution,
     e->schedule->regime = *regime;
     status =
         measure_pipeline(x, regime, (int) origin->in_flight, e, &load_ns, err);
-    if (status == MO_OK && origin->has_unit && !e->first_error[0])
+    if (status == MO_OK && origin->unit_ns > 0 && !e->first_error[0])
         compare_period(solution, origin->unit_ns, load_ns, tolerance, e);
     return status;
 }
@@ -459,6 +379,11 @@ mo_status mo_answer_evaluate_solution(const mo_solution *solution,
                                       const mo_regime *regime, double tolerance,
                                       mo_answer_evaluation *e, mo_error *err)
 {
+    int64_t unit_ns = origin->unit_ns > 0 ? origin->unit_ns : ANY_UNIT_NS;
+    const mo_regime *numbered = origin->has_options ? &origin->regime : regime;
+    mo_error why = { 0 };
+    mo_status status;
+
     *e = (mo_answer_evaluation){ .claim_ns = MO_ANSWER_NO_CLAIM,
                                  .period_ns = -1,
                                  .single = MO_FREE };
@@ -468,7 +393,45 @@ mo_status mo_answer_evaluate_solution(const mo_solution *solution,
     if (origin->has_options &&
         !mo_formulation_of(origin->formulation)->has_regime)
         return evaluate_bare(solution, x, regime, tolerance, e, err);
-    return evaluate_schedule(solution, origin, x, regime, tolerance, e, err);
+    status = mo_answer_schedule(solution, x, numbered, unit_ns, tolerance,
+                                &e->schedule, &why);
+    if (status != MO_OK)
+        return set_first_error(e, "", status, &why, err);
+    if (origin->unit_ns > 0)
+        e->claim_ns = e->schedule->makespan_ns;
+    if (mo_answer_has_times(solution)) {
+        status = adopt_regime(x, regime, &e->schedule, &why);
+        if (status == MO_OK)
+            status = recompute_times(x, origin->unit_ns > 0, e->schedule, &why);
+    } else {
+        /* For a solution without start times: those of its orders or, if it has
+         * none, of list scheduling. */
+        int64_t claim_ns = e->claim_ns;
+        bool has_order;
+
+        status = mo_answer_order_times(solution, x, tolerance, e->schedule,
+                                       &has_order, &why);
+        if (status == MO_OK && has_order) {
+            status = adopt_regime(x, regime, &e->schedule, &why);
+            if (status == MO_OK)
+                status = mo_schedule_left_shift(x, e->schedule, &why);
+        } else if (status == MO_OK) {
+            mo_schedule_free(e->schedule);
+            e->schedule = NULL;
+            status = evaluate_bare(solution, x, regime, tolerance, e, &why);
+            e->claim_ns = claim_ns;
+        }
+        e->rebuilt = true;
+    }
+    if (status != MO_OK) {
+        mo_schedule_free(e->schedule);
+        e->schedule = NULL;
+        return set_first_error(e, "(1a) ", status, &why, err);
+    }
+    if (!e->schedule)
+        return MO_OK; /* the violation is in e->first_error */
+    compare_claim(tolerance, e);
+    return e->verdict ? MO_OK : validate_schedule(x, e, err);
 }
 
 mo_status mo_answer_evaluation_reject(const char *why, mo_answer_evaluation *e)
@@ -501,5 +464,6 @@ void mo_answer_evaluation_clear(mo_answer_evaluation *e)
 {
     mo_verdict_free(e->verdict);
     mo_schedule_free(e->schedule);
+    mo_modulo_schedule_clear(&e->pipeline);
     *e = (mo_answer_evaluation){ 0 };
 }

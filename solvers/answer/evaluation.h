@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "cost/instance.h"
 #include "schedule/bound/lower_bound.h"
+#include "schedule/period/modulo_schedule.h"
 #include "schedule/schedule.h"
 #include "schedule/validate/validate.h"
 #include "solvers/answer/answer.h"
@@ -36,6 +37,7 @@ typedef struct mo_answer_evaluation {
     int64_t latency_ns;             /* of a request in the pipeline */
     int in_flight, least_in_flight; /* no schedule of that period has fewer */
     char bottleneck[64];            /* the resource with the largest load */
+    mo_modulo_schedule pipeline;    /* of it; owned; zeros without a period */
     int single;        /* the best single device; MO_FREE: none can run it */
     int64_t single_ns; /* makespan on that device */
 } mo_answer_evaluation;

@@ -141,28 +141,6 @@ static mo_status add_orders(const mo_solution *solution, double tolerance,
     return status;
 }
 
-/* Counting sort of the arcs by source. */
-static mo_status index_arcs(order_graph *g, mo_error *err)
-{
-    size_t n = (size_t) g->n_nodes;
-
-    g->first = calloc(n + 2, sizeof *g->first);
-    g->out = calloc(g->n_arcs + 1, sizeof *g->out);
-    g->waits = calloc(n + 1, sizeof *g->waits);
-    g->ready = calloc(n + 1, sizeof *g->ready);
-    if (!g->first || !g->out || !g->waits || !g->ready)
-        return mo_fail_memory(err);
-    for (size_t a = 0; a < g->n_arcs; a++) {
-        g->first[g->arcs[a].from + 2]++;
-        g->waits[g->arcs[a].to]++;
-    }
-    for (size_t i = 2; i < n + 2; i++)
-        g->first[i] += g->first[i - 1];
-    for (size_t a = 0; a < g->n_arcs; a++)
-        g->out[g->first[g->arcs[a].from + 1]++] = g->arcs[a].to;
-    return MO_OK;
-}
-
 static int64_t *start_of(const order_graph *g, int node)
 {
     return node < g->s->n ? &g->s->start_ns[node]
@@ -225,8 +203,27 @@ mo_status mo_answer_order_times(const mo_solution *solution,
     status = add_orders(solution, tolerance, &g, has_order, err);
     if (status == MO_OK && *has_order) {
         status = add_precedences(&g, err);
-        if (status == MO_OK)
-            status = index_arcs(&g, err);
+        if (status == MO_OK) {
+            size_t n = (size_t) g.n_nodes;
+
+            /* Counting sort of the arcs by source. */
+            g.first = calloc(n + 2, sizeof *g.first);
+            g.out = calloc(g.n_arcs + 1, sizeof *g.out);
+            g.waits = calloc(n + 1, sizeof *g.waits);
+            g.ready = calloc(n + 1, sizeof *g.ready);
+            if (!g.first || !g.out || !g.waits || !g.ready) {
+                status = mo_fail_memory(err);
+            } else {
+                for (size_t a = 0; a < g.n_arcs; a++) {
+                    g.first[g.arcs[a].from + 2]++;
+                    g.waits[g.arcs[a].to]++;
+                }
+                for (size_t i = 2; i < n + 2; i++)
+                    g.first[i] += g.first[i - 1];
+                for (size_t a = 0; a < g.n_arcs; a++)
+                    g.out[g.first[g.arcs[a].from + 1]++] = g.arcs[a].to;
+            }
+        }
         if (status == MO_OK)
             status = set_longest_paths(&g, err);
     }

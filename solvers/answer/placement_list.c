@@ -5,9 +5,9 @@
 
 #include "base/arena.h"
 #include "base/intern.h"
+#include "base/json.h"
 #include "models/identity.h"
 #include "solvers/answer/column_name.h"
-#include "solvers/formats/json_stream.h"
 #include "solvers/formats/solfmt.h"
 
 typedef struct list_reader {
@@ -205,31 +205,6 @@ static mo_status read_lines(list_reader *l, mo_solfmt_reader *r, mo_error *err)
     return status;
 }
 
-static mo_status read_place(mo_solfmt_reader *r, const mo_solfmt_token *key,
-                            void *state, mo_error *err)
-{
-    mo_solfmt_token on;
-    mo_status status = mo_json_stream_string(r, &on, err);
-
-    if (status == MO_OK) {
-        const pair p = { key->at, key->at + key->length, on.at,
-                         on.at + on.length };
-
-        status = put_device(state, r, &p, err);
-    }
-    return status;
-}
-
-/* {"placement": {...}, ...}, as our commands write it: other members are
- * skipped. */
-static mo_status read_member(mo_solfmt_reader *r, const mo_solfmt_token *key,
-                             void *state, mo_error *err)
-{
-    if (mo_solfmt_token_is(key, "placement"))
-        return mo_json_stream_object(r, read_place, state, err);
-    return mo_json_stream_skip(r, err);
-}
-
 static bool is_wrapped(const char *text)
 {
     static const char key[] = "\"placement\"";
@@ -242,12 +217,50 @@ static bool is_wrapped(const char *text)
     return *at == ':' && at[1 + strspn(at + 1, " \t\r\n")] == '{';
 }
 
+/* Reads an object with a device for each op; wrapped: such an object in the
+ * member "placement", as our commands write it, beside others. */
+static mo_status read_members(list_reader *l, mo_solfmt_reader *r,
+                              const char *text, size_t length, bool wrapped,
+                              mo_error *err)
+{
+    mo_status status = MO_OK;
+    mo_json_cursor c;
+    mo_json_member m;
+
+    if (!mo_json_open(&c, '{', text, length))
+        return mo_solfmt_fail_at(r, text, "no object where one should be", err);
+    while (status == MO_OK && mo_json_take_member(&c, &m) > 0) {
+        mo_solfmt_token op, on;
+
+        if (wrapped) {
+            if (mo_json_key_is(&m, "placement"))
+                status =
+                    read_members(l, r, m.value, m.value_length, false, err);
+            continue;
+        }
+        status =
+            mo_solfmt_json_string(r, m.key - 1, m.key_length + 2, &op, err);
+        if (status == MO_OK)
+            status =
+                mo_solfmt_json_string(r, m.value, m.value_length, &on, err);
+        if (status == MO_OK) {
+            const pair p = { op.at, op.at + op.length, on.at,
+                             on.at + on.length };
+
+            status = put_device(l, r, &p, err);
+        }
+    }
+    return status;
+}
+
 static mo_status read_json(list_reader *l, mo_solfmt_reader *r, mo_error *err)
 {
-    mo_status status = mo_json_stream_object(
-        r, is_wrapped(r->at) ? read_member : read_place, l, err);
+    size_t length = (size_t) (r->end - r->at);
+    mo_json_cursor c;
 
-    return status == MO_OK ? mo_json_stream_end(r, err) : status;
+    if (!mo_json_check(&c, r->at, length))
+        return mo_solfmt_fail_at(r, c.at, c.fault, err);
+    return read_members(l, r, r->at, length, is_wrapped(r->at), err);
 }
 
 static mo_status intern_all(mo_arena *arena, const char *const *names, int n,

@@ -75,17 +75,34 @@ static mo_status read_file(const mo_solution_value *column, const char *text,
     return status;
 }
 
-static mo_status read_shape(const mo_solution_value *column, const char *text,
-                            mo_provenance *o, mo_error *err)
+static mo_status read_item(const mo_solution_value *column, const char *text,
+                           mo_provenance_list *list, mo_error *err)
 {
     bool cut = false;
 
-    if (o->n_shapes == MO_IDENTITY_SHAPES ||
-        !decode_text(text, o->shapes[o->n_shapes], &cut))
+    if (list->n == MO_IDENTITY_SHAPES ||
+        !decode_text(text, list->items[list->n], &cut))
         return fail_option_words(column, err);
-    o->shapes_cut |= cut;
-    o->n_shapes += !cut;
+    list->is_cut |= cut;
+    list->n += !cut;
     return MO_OK;
+}
+
+static mo_option_list borrow_list(const mo_provenance_list *list,
+                                  const char **texts)
+{
+    for (int i = 0; i < list->n; i++)
+        texts[i] = list->items[i];
+    return (mo_option_list){ .items = texts, .count = (size_t) list->n };
+}
+
+mo_read_options mo_answer_read_options(const mo_provenance *origin,
+                                       mo_provenance_texts *texts)
+{
+    return (mo_read_options){ .shapes =
+                                  borrow_list(&origin->shapes, texts->shapes),
+                              .values =
+                                  borrow_list(&origin->values, texts->values) };
 }
 
 /* Copies the word up to '.' or the end, '_' as '-', and advances past it. */
@@ -111,19 +128,11 @@ static int find_name(const char *word, const char *const *names, int n)
     return i < n ? i : -1;
 }
 
-static bool is_formulation(const char *word)
-{
-    const mo_formulation *const *f = mo_formulations;
-
-    while (*f && strcmp((*f)->name, word) != 0)
-        f++;
-    return *f != NULL;
-}
-
 static bool parse_options(const char *at, mo_provenance *origin)
 {
     char word[3][16];
     int congestion, tensors, memory;
+    const mo_formulation *const *f = mo_formulations;
 
     if (!next_word(&at, origin->formulation, sizeof origin->formulation) ||
         !next_word(&at, word[0], sizeof word[0]) ||
@@ -142,7 +151,9 @@ static bool parse_options(const char *at, mo_provenance *origin)
         return false;
     origin->regime = (mo_regime){ (mo_congestion) congestion,
                                   (mo_tensors) tensors, (mo_memory) memory };
-    return is_formulation(origin->formulation);
+    while (*f && strcmp((*f)->name, origin->formulation) != 0)
+        f++;
+    return *f != NULL;
 }
 
 static mo_status read_column(const mo_solution_value *column, mo_provenance *o,
@@ -193,11 +204,12 @@ static mo_status read_column(const mo_solution_value *column, mo_provenance *o,
                    ? MO_OK
                    : fail_option_words(column, err);
     case 's':
-        return read_shape(column, text, o, err);
+        return read_item(column, text, &o->shapes, err);
+    case 'v':
+        return read_item(column, text, &o->values, err);
     case 'u':
-        if (o->has_unit)
+        if (o->unit_ns > 0)
             return fail_column(column, "is the second of its kind", err);
-        o->has_unit = true;
         if (mo_number_read_int(text, strlen(text), &o->unit_ns) !=
                 MO_NUMBER_OK ||
             o->unit_ns < 1 || o->unit_ns > MO_MAX_TIME_NS)
@@ -224,7 +236,7 @@ mo_status mo_answer_provenance(const mo_solution *solution,
     mo_status status = MO_OK;
     int n = 0;
 
-    *origin = (mo_provenance){ 0 };
+    *origin = (mo_provenance){ .files = solution->note.files };
     for (int i = 0; i < solution->n && status == MO_OK; i++) {
         const mo_solution_value *column = &solution->values[i];
 

@@ -89,51 +89,6 @@ static mo_status read_number(document *d, const mo_xml_element *element,
     return mo_solfmt_parse_number(d->r, &word, name, value, err);
 }
 
-static mo_status read_header(document *d, const mo_xml_element *element,
-                             mo_error *err)
-{
-    double objective, code, feasible;
-    bool has;
-    mo_status status =
-        read_number(d, element, "objectiveValue", &has, &objective, err);
-
-    if (status == MO_OK && has)
-        mo_solfmt_set_objective(d->r, objective);
-    if (status == MO_OK)
-        status =
-            read_number(d, element, "solutionStatusValue", &has, &code, err);
-    if (status == MO_OK && has)
-        mo_solfmt_set_claim(d->r, status_of(code));
-    if (status == MO_OK)
-        status =
-            read_number(d, element, "primalFeasible", &has, &feasible, err);
-    if (status == MO_OK && has && feasible == 0)
-        mo_solfmt_set_claim(d->r, MO_SOLUTION_STATUS_NO_SOLUTION);
-    return status;
-}
-
-static mo_status read_variable(document *d, const mo_xml_element *element,
-                               mo_error *err)
-{
-    const mo_xml_attribute *name = mo_xml_find(element, "name");
-    mo_solfmt_token word;
-    double value;
-    bool has;
-    mo_status status = read_number(d, element, "value", &has, &value, err);
-
-    if (status != MO_OK)
-        return status;
-    if (!has || !name || name->length == 0)
-        return mo_fail_at(err, MO_E_SYNTAX, d->r->file, element->line,
-                          "a variable without a name or a value");
-    word.length = name->length;
-    word.at = mo_arena_text(d->r->solution->arena, name->value, name->length);
-    if (!word.at)
-        return mo_fail_memory(err);
-    d->r->line = 0;
-    return mo_solfmt_add_value(d->r, &word, value, err);
-}
-
 static mo_status start_element(void *state, const mo_xml_element *element,
                                mo_error *err)
 {
@@ -155,12 +110,48 @@ static mo_status start_element(void *state, const mo_xml_element *element,
     }
     if (d->solutions != 1)
         return MO_OK;
-    if (strcmp(element->name, "header") == 0)
-        return read_header(d, element, err);
+    if (strcmp(element->name, "header") == 0) {
+        double objective, code, feasible;
+        bool has;
+        mo_status status =
+            read_number(d, element, "objectiveValue", &has, &objective, err);
+
+        if (status == MO_OK && has)
+            mo_solfmt_set_objective(d->r, objective);
+        if (status == MO_OK)
+            status = read_number(d, element, "solutionStatusValue", &has, &code,
+                                 err);
+        if (status == MO_OK && has)
+            mo_solfmt_set_claim(d->r, status_of(code));
+        if (status == MO_OK)
+            status =
+                read_number(d, element, "primalFeasible", &has, &feasible, err);
+        if (status == MO_OK && has && feasible == 0)
+            mo_solfmt_set_claim(d->r, MO_SOLUTION_STATUS_NO_SOLUTION);
+        return status;
+    }
     if (strcmp(element->name, "variables") == 0)
         d->has_variables = true;
-    if (strcmp(element->name, "variable") == 0)
-        return read_variable(d, element, err);
+    if (strcmp(element->name, "variable") == 0) {
+        const mo_xml_attribute *name = mo_xml_find(element, "name");
+        mo_solfmt_token word;
+        double value;
+        bool has;
+        mo_status status = read_number(d, element, "value", &has, &value, err);
+
+        if (status != MO_OK)
+            return status;
+        if (!has || !name || name->length == 0)
+            return mo_fail_at(err, MO_E_SYNTAX, d->r->file, element->line,
+                              "a variable without a name or a value");
+        word.length = name->length;
+        word.at =
+            mo_arena_text(d->r->solution->arena, name->value, name->length);
+        if (!word.at)
+            return mo_fail_memory(err);
+        d->r->line = 0;
+        return mo_solfmt_add_value(d->r, &word, value, err);
+    }
     return MO_OK;
 }
 

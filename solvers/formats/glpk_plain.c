@@ -63,48 +63,6 @@ static mo_solution_status basic_status(const mo_solfmt_token *primal,
                             : MO_SOLUTION_STATUS_FEASIBLE;
 }
 
-static mo_status read_claim(mo_solfmt_reader *r, const plain_header *h,
-                            mo_error *err)
-{
-    mo_solfmt_token primal, dual;
-    bool complete = mo_solfmt_next_token(r, &primal);
-
-    if (complete && h->basic)
-        complete = mo_solfmt_next_token(r, &dual);
-    if (!complete)
-        return mo_solfmt_fail_truncated(r, "the solution's status", err);
-    r->solution->claim =
-        h->basic ? basic_status(&primal, &dual) : status_of(&primal);
-    return MO_OK;
-}
-
-static mo_status read_header(mo_solfmt_reader *r, plain_header *h,
-                             mo_error *err)
-{
-    mo_solfmt_token word;
-    double objective;
-    mo_status status;
-
-    do
-        mo_solfmt_next_nonblank_line(r);
-    while (*r->word == 'c');
-    mo_solfmt_next_token(r, &word);
-    mo_solfmt_next_token(r, &word);
-    h->basic = mo_solfmt_token_is(&word, "bas");
-    status = mo_solfmt_next_number(r, "the number of rows", &h->rows, err);
-    if (status == MO_OK)
-        status =
-            mo_solfmt_next_number(r, "the number of columns", &h->columns, err);
-    if (status == MO_OK)
-        status = read_claim(r, h, err);
-    if (status == MO_OK)
-        status =
-            mo_solfmt_next_number(r, "the objective value", &objective, err);
-    if (status == MO_OK)
-        mo_solfmt_set_objective(r, objective);
-    return status;
-}
-
 /* After "j": a number, an optional status, the value. */
 static mo_status read_column(mo_solfmt_reader *r, const plain_header *h,
                              mo_error *err)
@@ -153,9 +111,40 @@ static mo_status read_glpk_plain(mo_solfmt_reader *r, mo_error *err)
 {
     bool ended, begun;
     plain_header h;
-    mo_status status = read_header(r, &h, err);
-    int head_line = r->line;
+    mo_status status;
+    int head_line;
+    mo_solfmt_token word;
+    double objective;
 
+    do
+        mo_solfmt_next_nonblank_line(r);
+    while (*r->word == 'c');
+    head_line = r->line;
+    mo_solfmt_next_token(r, &word);
+    mo_solfmt_next_token(r, &word);
+    h.basic = mo_solfmt_token_is(&word, "bas");
+    status = mo_solfmt_next_number(r, "the number of rows", &h.rows, err);
+    if (status == MO_OK)
+        status =
+            mo_solfmt_next_number(r, "the number of columns", &h.columns, err);
+    if (status == MO_OK) {
+        mo_solfmt_token primal, dual;
+        bool complete = mo_solfmt_next_token(r, &primal);
+
+        if (complete && h.basic)
+            complete = mo_solfmt_next_token(r, &dual);
+        if (!complete) {
+            status = mo_solfmt_fail_truncated(r, "the solution's status", err);
+        } else {
+            r->solution->claim =
+                h.basic ? basic_status(&primal, &dual) : status_of(&primal);
+        }
+    }
+    if (status == MO_OK)
+        status =
+            mo_solfmt_next_number(r, "the objective value", &objective, err);
+    if (status == MO_OK)
+        mo_solfmt_set_objective(r, objective);
     if (status == MO_OK)
         status = read_lines(r, &h, &ended, err);
     if (status != MO_OK)

@@ -107,14 +107,22 @@ static mo_status read_header(mo_solfmt_reader *r, bool *has_columns,
     return status;
 }
 
-/* Reads the values after the name, on the same line or the next. */
-static mo_status read_activity(mo_solfmt_reader *r, const mo_solfmt_token *name,
-                               mo_error *err)
+static mo_status read_column(mo_solfmt_reader *r, mo_error *err)
 {
+    mo_solfmt_token number, name;
+    double ignored;
+    mo_status status;
     mo_solfmt_token word;
     double value;
-    mo_status status;
 
+    mo_solfmt_next_token(r, &number);
+    status = mo_solfmt_parse_number(r, &number, "the column's number", &ignored,
+                                    err);
+    if (status != MO_OK)
+        return status;
+    if (!mo_solfmt_next_token(r, &name))
+        return mo_solfmt_fail_truncated(r, "the column's name", err);
+    /* Reads the values after the name, on the same line or the next. */
     if (!mo_solfmt_next_token(r, &word)) {
         if (!mo_solfmt_next_line(r) || !mo_solfmt_next_token(r, &word))
             return mo_solfmt_fail_truncated(r, "the column's activity", err);
@@ -124,23 +132,7 @@ static mo_status read_activity(mo_solfmt_reader *r, const mo_solfmt_token *name,
         if (status != MO_OK)
             return status;
     }
-    return mo_solfmt_add_value(r, name, value, err);
-}
-
-static mo_status read_column(mo_solfmt_reader *r, mo_error *err)
-{
-    mo_solfmt_token number, name;
-    double ignored;
-    mo_status status;
-
-    mo_solfmt_next_token(r, &number);
-    status = mo_solfmt_parse_number(r, &number, "the column's number", &ignored,
-                                    err);
-    if (status != MO_OK)
-        return status;
-    if (!mo_solfmt_next_token(r, &name))
-        return mo_solfmt_fail_truncated(r, "the column's name", err);
-    return read_activity(r, &name, err);
+    return mo_solfmt_add_value(r, &name, value, err);
 }
 
 /* Reads up to the blank line that ends the columns. */
@@ -156,14 +148,6 @@ static mo_status read_columns(mo_solfmt_reader *r, mo_error *err)
         status = read_column(r, err);
     }
     return status;
-}
-
-static mo_status find_end(mo_solfmt_reader *r, mo_error *err)
-{
-    while (mo_solfmt_next_nonblank_line(r))
-        if (mo_solfmt_skip_text(r, "End of output"))
-            return MO_OK;
-    return mo_solfmt_fail_truncated(r, "'End of output'", err);
 }
 
 static bool claims_solution(mo_solution_status claim)
@@ -184,7 +168,12 @@ static mo_status read_glpk_printable(mo_solfmt_reader *r, mo_error *err)
     if (!has_columns)
         return MO_OK;
     status = read_columns(r, err);
-    return status == MO_OK ? find_end(r, err) : status;
+    if (status != MO_OK)
+        return status;
+    while (mo_solfmt_next_nonblank_line(r))
+        if (mo_solfmt_skip_text(r, "End of output"))
+            return MO_OK;
+    return mo_solfmt_fail_truncated(r, "'End of output'", err);
 }
 
 const mo_solfmt mo_solfmt_glpk = { "glpk", "GLPK (-o), HiGHS (style 3)",

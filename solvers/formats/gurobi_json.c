@@ -8,7 +8,7 @@
  * By default columns with value 0 are omitted; without a solution there are no
  * Vars. The rest, which may be large, is skipped.
  */
-#include "solvers/formats/json_stream.h"
+#include "base/json.h"
 #include "solvers/formats/solfmt.h"
 
 static bool sniff_gurobi_json(const char *text)
@@ -35,86 +35,107 @@ static mo_solution_status status_of(double status, bool has_solution)
     return mo_solution_status_at_limit(has_solution);
 }
 
-static mo_status read_info(mo_solfmt_reader *r, const mo_solfmt_token *key,
-                           void *state, mo_error *err)
+static mo_status read_number(const mo_solfmt_reader *r, const mo_json_member *m,
+                             double *value, mo_error *err)
+{
+    mo_solfmt_token word = { r->begin + (m->value - r->begin),
+                             m->value_length };
+
+    return mo_solfmt_token_number(&word, value)
+               ? MO_OK
+               : mo_solfmt_fail_at(r, m->value, "no number where one should be",
+                                   err);
+}
+
+static mo_status read_info(mo_solfmt_reader *r, const mo_json_member *part,
+                           info *found, mo_error *err)
 {
     mo_solution *solution = r->solution;
-    info *found = state;
+    mo_status status = MO_OK;
+    mo_json_cursor c;
+    mo_json_member m;
 
-    if (mo_solfmt_token_is(key, "Status"))
-        return mo_json_stream_number(r, &found->status, err);
-    if (mo_solfmt_token_is(key, "SolCount"))
-        return mo_json_stream_number(r, &found->count, err);
-    if (mo_solfmt_token_is(key, "ObjVal")) {
-        solution->has_objective = true;
-        return mo_json_stream_number(r, &solution->objective, err);
-    }
-    if (mo_solfmt_token_is(key, "ObjBound")) {
-        solution->has_bound = true;
-        return mo_json_stream_number(r, &solution->bound, err);
-    }
-    return mo_json_stream_skip(r, err);
+    found->has_info = true;
+    if (!mo_json_open(&c, '{', part->value, part->value_length))
+        return mo_solfmt_fail_at(r, part->value,
+                                 "no object where one should be", err);
+    while (status == MO_OK && mo_json_take_member(&c, &m) > 0)
+        if (mo_json_key_is(&m, "Status")) {
+            status = read_number(r, &m, &found->status, err);
+        } else if (mo_json_key_is(&m, "SolCount")) {
+            status = read_number(r, &m, &found->count, err);
+        } else if (mo_json_key_is(&m, "ObjVal")) {
+            solution->has_objective = true;
+            status = read_number(r, &m, &solution->objective, err);
+        } else if (mo_json_key_is(&m, "ObjBound")) {
+            solution->has_bound = true;
+            status = read_number(r, &m, &solution->bound, err);
+        }
+    return status;
 }
 
-typedef struct variable {
-    mo_solfmt_token name;
-    bool has_value;
-    double value;
-} variable;
-
-static mo_status read_member(mo_solfmt_reader *r, const mo_solfmt_token *key,
-                             void *state, mo_error *err)
+static mo_status read_variable(mo_solfmt_reader *r, const mo_json_member *item,
+                               mo_error *err)
 {
-    variable *v = state;
+    mo_solfmt_token name = { 0 };
+    bool has_value = false;
+    double value = 0;
+    mo_status status = MO_OK;
+    mo_json_cursor c;
+    mo_json_member m;
 
-    if (mo_solfmt_token_is(key, "VarName"))
-        return mo_json_stream_string(r, &v->name, err);
-    if (mo_solfmt_token_is(key, "X")) {
-        v->has_value = true;
-        return mo_json_stream_number(r, &v->value, err);
-    }
-    return mo_json_stream_skip(r, err);
-}
-
-static mo_status read_variable(mo_solfmt_reader *r, const mo_solfmt_token *key,
-                               void *state, mo_error *err)
-{
-    variable v = { 0 };
-    mo_status status = mo_json_stream_object(r, read_member, &v, err);
-
-    (void) key, (void) state;
+    if (!mo_json_open(&c, '{', item->value, item->value_length))
+        return mo_solfmt_fail_at(r, item->value,
+                                 "no object where one should be", err);
+    while (status == MO_OK && mo_json_take_member(&c, &m) > 0)
+        if (mo_json_key_is(&m, "VarName")) {
+            status =
+                mo_solfmt_json_string(r, m.value, m.value_length, &name, err);
+        } else if (mo_json_key_is(&m, "X")) {
+            has_value = true;
+            status = read_number(r, &m, &value, err);
+        }
     if (status != MO_OK)
         return status;
-    if (v.name.length == 0 || !v.has_value)
+    if (name.length == 0 || !has_value)
         return mo_fail_at(err, MO_E_SYNTAX, r->file, 0,
                           "variable %zu of Vars has no VarName or no X",
                           r->n + 1);
-    return mo_solfmt_add_value(r, &v.name, v.value, err);
+    return mo_solfmt_add_value(r, &name, value, err);
 }
 
-static mo_status read_part(mo_solfmt_reader *r, const mo_solfmt_token *key,
-                           void *state, mo_error *err)
+static mo_status read_variables(mo_solfmt_reader *r, const mo_json_member *part,
+                                info *found, mo_error *err)
 {
-    info *found = state;
+    mo_status status = MO_OK;
+    mo_json_cursor c;
+    mo_json_member item;
 
-    if (mo_solfmt_token_is(key, "SolutionInfo")) {
-        found->has_info = true;
-        return mo_json_stream_object(r, read_info, found, err);
-    }
-    if (mo_solfmt_token_is(key, "Vars")) {
-        found->has_vars = true;
-        return mo_json_stream_array(r, read_variable, NULL, err);
-    }
-    return mo_json_stream_skip(r, err);
+    found->has_vars = true;
+    if (!mo_json_open(&c, '[', part->value, part->value_length))
+        return mo_solfmt_fail_at(r, part->value, "no array where one should be",
+                                 err);
+    while (status == MO_OK && mo_json_take_item(&c, &item) > 0)
+        status = read_variable(r, &item, err);
+    return status;
 }
 
 static mo_status read_gurobi_json(mo_solfmt_reader *r, mo_error *err)
 {
     info found = { .count = 1 };
-    mo_status status = mo_json_stream_object(r, read_part, &found, err);
+    mo_status status = MO_OK;
+    size_t length = (size_t) (r->end - r->at);
+    mo_json_cursor c;
+    mo_json_member m;
 
-    if (status == MO_OK)
-        status = mo_json_stream_end(r, err);
+    if (!mo_json_check(&c, r->at, length))
+        return mo_solfmt_fail_at(r, c.at, c.fault, err);
+    mo_json_open(&c, '{', r->at, length);
+    while (status == MO_OK && mo_json_take_member(&c, &m) > 0)
+        if (mo_json_key_is(&m, "SolutionInfo"))
+            status = read_info(r, &m, &found, err);
+        else if (mo_json_key_is(&m, "Vars"))
+            status = read_variables(r, &m, &found, err);
     if (status != MO_OK)
         return status;
     if (!found.has_info && !found.has_vars)

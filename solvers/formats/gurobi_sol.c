@@ -57,6 +57,9 @@ static void read_note(mo_solfmt_reader *r, mo_solution_note *note)
                  (int) (rest.length < sizeof note->by ? rest.length
                                                       : sizeof note->by - 1),
                  rest.at);
+    } else if (mo_solfmt_skip_text(r, "# file:")) {
+        rest = mo_solfmt_rest_of_line(r);
+        mo_solution_files_add(&note->files, rest.at, rest.length);
     }
 }
 

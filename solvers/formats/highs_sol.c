@@ -109,13 +109,32 @@ static mo_status skip_rows(mo_solfmt_reader *r, mo_error *err)
     return status;
 }
 
-static mo_status read_values(mo_solfmt_reader *r, mo_error *err)
+static mo_status read_highs_raw(mo_solfmt_reader *r, mo_error *err)
 {
+    mo_solfmt_token status_text, quality;
+    mo_status status = expect_mark(r, "Model status", err);
     double promised;
     bool ended;
     double objective;
-    mo_status status = expect_mark(r, "Objective", err);
 
+    if (status == MO_OK)
+        status = expect_mark(r, "", err);
+    status_text = mo_solfmt_rest_of_line(r);
+    if (status == MO_OK)
+        status = skip_to_mark(r, "# Primal solution values", err);
+    if (status == MO_OK)
+        status = expect_mark(r, "", err);
+    if (status != MO_OK)
+        return status;
+    quality = mo_solfmt_rest_of_line(r);
+    r->solution->claim =
+        highs_status(&status_text, mo_solfmt_token_is(&quality, "Feasible"));
+    if (mo_solfmt_token_is(&quality, "None"))
+        return MO_OK;
+    if (!mo_solfmt_token_is(&quality, "Feasible") &&
+        !mo_solfmt_token_is(&quality, "Infeasible"))
+        return fail_line(r, "Feasible, Infeasible or None", err);
+    status = expect_mark(r, "Objective", err);
     if (status == MO_OK)
         status =
             mo_solfmt_next_number(r, "the objective value", &objective, err);
@@ -135,31 +154,6 @@ static mo_status read_values(mo_solfmt_reader *r, mo_error *err)
     if (!ended)
         return mo_solfmt_fail_truncated(r, "another column or the rows", err);
     return promised < 0 ? MO_OK : skip_rows(r, err);
-}
-
-static mo_status read_highs_raw(mo_solfmt_reader *r, mo_error *err)
-{
-    mo_solfmt_token status_text, quality;
-    mo_status status = expect_mark(r, "Model status", err);
-
-    if (status == MO_OK)
-        status = expect_mark(r, "", err);
-    status_text = mo_solfmt_rest_of_line(r);
-    if (status == MO_OK)
-        status = skip_to_mark(r, "# Primal solution values", err);
-    if (status == MO_OK)
-        status = expect_mark(r, "", err);
-    if (status != MO_OK)
-        return status;
-    quality = mo_solfmt_rest_of_line(r);
-    r->solution->claim =
-        highs_status(&status_text, mo_solfmt_token_is(&quality, "Feasible"));
-    if (mo_solfmt_token_is(&quality, "None"))
-        return MO_OK;
-    if (!mo_solfmt_token_is(&quality, "Feasible") &&
-        !mo_solfmt_token_is(&quality, "Infeasible"))
-        return fail_line(r, "Feasible, Infeasible or None", err);
-    return read_values(r, err);
 }
 
 const mo_solfmt mo_solfmt_highs = { "highs", "HiGHS (raw, sparse)",
@@ -223,19 +217,6 @@ static mo_status add_column(mo_solfmt_reader *r, const mo_solfmt_token *fields,
     return mo_solfmt_add_value(r, name, value, err);
 }
 
-static mo_status read_pretty_column(mo_solfmt_reader *r, bool has_type,
-                                    mo_error *err)
-{
-    mo_solfmt_token words[MAX_WORDS];
-    int behind = has_type ? 2 : 1, n = 0;
-
-    while (n < MAX_WORDS && mo_solfmt_next_token(r, &words[n]))
-        n++;
-    if (n < 3 + behind || mo_solfmt_rest_of_line(r).length > 0)
-        return fail_row(r, err);
-    return add_column(r, words + 1, n - 1 - behind, &words[n - 1], err);
-}
-
 static mo_status read_heading(mo_solfmt_reader *r, bool *has_type,
                               mo_error *err)
 {
@@ -261,6 +242,8 @@ static mo_status read_pretty_columns(mo_solfmt_reader *r, mo_error *err)
 
     while (status == MO_OK) {
         mo_solfmt_token rest;
+        mo_solfmt_token words[MAX_WORDS];
+        int behind, n = 0;
 
         if (!mo_solfmt_next_nonblank_line(r))
             return mo_solfmt_fail_truncated(r, "another column or the rows",
@@ -268,7 +251,14 @@ static mo_status read_pretty_columns(mo_solfmt_reader *r, mo_error *err)
         rest = mo_solfmt_rest_of_line(r);
         if (mo_solfmt_token_is(&rest, "Rows"))
             return MO_OK;
-        status = read_pretty_column(r, has_type, err);
+        behind = has_type ? 2 : 1;
+        while (n < MAX_WORDS && mo_solfmt_next_token(r, &words[n]))
+            n++;
+        if (n < 3 + behind || mo_solfmt_rest_of_line(r).length > 0)
+            status = fail_row(r, err);
+        else
+            status =
+                add_column(r, words + 1, n - 1 - behind, &words[n - 1], err);
     }
     return status;
 }

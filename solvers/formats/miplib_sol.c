@@ -60,28 +60,25 @@ static bool sniff_miplib(const char *text)
            mo_solfmt_has_prefix(text, "=unbd=") || is_pair(text);
 }
 
-static mo_status read_claim(mo_solfmt_reader *r, mo_error *err)
-{
-    mo_solfmt_token status_text = mo_solfmt_rest_of_line(r);
-
-    int status = mo_solfmt_find_status(&status_text);
-
-    if (status >= 0) {
-        mo_solfmt_set_claim(r, status >= MO_SOLUTION_STATUS_UNCONFIRMED
-                                   ? MO_SOLUTION_STATUS_FEASIBLE
-                                   : (mo_solution_status) status);
-        return MO_OK;
-    }
-    return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
-                      "'%.*s' is no status that is known",
-                      status_text.length < 80 ? (int) status_text.length : 80,
-                      status_text.at);
-}
-
 static mo_status read_comment(mo_solfmt_reader *r, mo_error *err)
 {
-    if (mo_solfmt_skip_text(r, status_mark))
-        return read_claim(r, err);
+    if (mo_solfmt_skip_text(r, status_mark)) {
+        mo_solfmt_token status_text = mo_solfmt_rest_of_line(r);
+
+        int status = mo_solfmt_find_status(&status_text);
+
+        if (status >= 0) {
+            mo_solfmt_set_claim(r, status >= MO_SOLUTION_STATUS_UNCONFIRMED
+                                       ? MO_SOLUTION_STATUS_FEASIBLE
+                                       : (mo_solution_status) status);
+            return MO_OK;
+        }
+        return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                          "'%.*s' is no status that is known",
+                          status_text.length < 80 ? (int) status_text.length
+                                                  : 80,
+                          status_text.at);
+    }
     if (mo_solfmt_skip_text(r, bound_mark)) {
         r->solution->has_bound = true;
         return mo_solfmt_next_number(r, "the bound", &r->solution->bound, err);

@@ -56,22 +56,13 @@ static mo_status read_column(mo_solfmt_reader *r, bool *tailed, mo_error *err)
     return MO_OK;
 }
 
-static mo_status read_columns(mo_solfmt_reader *r, mo_error *err)
-{
-    mo_status status = MO_OK;
-    bool tailed = false;
-
-    while (status == MO_OK && mo_solfmt_next_nonblank_line(r))
-        status = read_column(r, &tailed, err);
-    return status;
-}
-
 static mo_status read_scip(mo_solfmt_reader *r, mo_error *err)
 {
     mo_solfmt_token status_text = { 0 };
     bool has_solution, has_status;
     mo_status status = MO_OK;
     double objective;
+    bool tailed = false;
 
     mo_solfmt_next_nonblank_line(r);
     has_status = mo_solfmt_skip_text(r, status_mark);
@@ -95,7 +86,11 @@ static mo_status read_scip(mo_solfmt_reader *r, mo_error *err)
                              : MO_SOLUTION_STATUS_UNKNOWN;
     if (status == MO_OK)
         status = mo_solfmt_expect_end_of_line(r, err);
-    return status == MO_OK ? read_columns(r, err) : status;
+    if (status != MO_OK)
+        return status;
+    while (status == MO_OK && mo_solfmt_next_nonblank_line(r))
+        status = read_column(r, &tailed, err);
+    return status;
 }
 
 const mo_solfmt mo_solfmt_scip = { "scip", "SCIP", sniff_scip, read_scip };

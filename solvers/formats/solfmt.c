@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
 #include "solvers/formats/solfmt.h"
 
 #include <limits.h>
@@ -6,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/json.h"
 #include "base/number.h"
 
 /* Control characters separate tokens, too: carriage returns above all. */
@@ -174,20 +177,6 @@ mo_status mo_solfmt_add_value(mo_solfmt_reader *r, const mo_solfmt_token *name,
     return MO_OK;
 }
 
-static mo_status fail_pair(mo_solfmt_reader *r, const mo_solfmt_token *name,
-                           const mo_solfmt_token *number, mo_error *err)
-{
-    if (number->length == 0)
-        return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
-                          "column '%.*s' has no value; was the file cut off "
-                          "here?",
-                          shown_length(name), name->at);
-    return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
-                      "column '%.*s': '%.*s' is not a number",
-                      shown_length(name), name->at, shown_length(number),
-                      number->at);
-}
-
 mo_status mo_solfmt_read_pair(mo_solfmt_reader *r, mo_error *err)
 {
     mo_solfmt_token name, number;
@@ -195,8 +184,18 @@ mo_status mo_solfmt_read_pair(mo_solfmt_reader *r, mo_error *err)
 
     mo_solfmt_next_token(r, &name);
     mo_solfmt_next_token(r, &number);
-    if (!mo_solfmt_token_number(&number, &value))
-        return fail_pair(r, &name, &number, err);
+    if (!mo_solfmt_token_number(&number, &value)) {
+        if (number.length == 0)
+            return mo_fail_at(
+                err, MO_E_SYNTAX, r->file, r->line,
+                "column '%.*s' has no value; was the file cut off "
+                "here?",
+                shown_length(&name), name.at);
+        return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
+                          "column '%.*s': '%.*s' is not a number",
+                          shown_length(&name), name.at, shown_length(&number),
+                          number.at);
+    }
     return mo_solfmt_add_value(r, &name, value, err);
 }
 
@@ -225,6 +224,42 @@ mo_status mo_solfmt_fail_truncated(mo_solfmt_reader *r, const char *missing,
                       "the file stops here, but %s should follow: it was cut "
                       "off or is still being written",
                       missing);
+}
+
+mo_status mo_solfmt_fail_at(const mo_solfmt_reader *r, const char *where,
+                            const char *text, mo_error *err)
+{
+    int line = 1;
+
+    for (const char *at = r->begin; at < where; at++)
+        line += *at == '\n' && line < INT_MAX;
+    return mo_fail_at(err, MO_E_SYNTAX, r->file, line, "%s%s", text,
+                      where == r->end ? "; the file stops here: was it cut off?"
+                                      : "");
+}
+
+/* mo_json_unescape() makes it of a surrogate without its other half. */
+static bool has_replacement(const char *text, size_t length)
+{
+    return memmem(text, length, "\xef\xbf\xbd", 3) != NULL;
+}
+
+mo_status mo_solfmt_json_string(const mo_solfmt_reader *r, const char *value,
+                                size_t length, mo_solfmt_token *text,
+                                mo_error *err)
+{
+    char *at = r->begin + (value - r->begin) + 1;
+    bool replaced;
+
+    if (*value != '"')
+        return mo_solfmt_fail_at(r, value, "no string where one should be",
+                                 err);
+    replaced = has_replacement(at, length - 2);
+    text->at = at;
+    if (!mo_json_unescape(at, length - 2, at, &text->length) ||
+        has_replacement(at, text->length) != replaced)
+        return mo_solfmt_fail_at(r, value, "a broken escape in a string", err);
+    return MO_OK;
 }
 
 void mo_solfmt_set_objective(mo_solfmt_reader *r, double value)

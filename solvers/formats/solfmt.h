@@ -98,6 +98,17 @@ mo_status mo_solfmt_expect_end_of_line(mo_solfmt_reader *r, mo_error *err);
 mo_status mo_solfmt_fail_truncated(mo_solfmt_reader *r, const char *missing,
                                    mo_error *err);
 
+/* Returns a syntax error with the line of where, for formats that are not read
+ * by lines; at the end of the file it says so. */
+mo_status mo_solfmt_fail_at(const mo_solfmt_reader *r, const char *where,
+                            const char *text, mo_error *err);
+
+/* Resolves the escapes of a raw value of base/json.h in place; fails unless it
+ * is a string. */
+mo_status mo_solfmt_json_string(const mo_solfmt_reader *r, const char *value,
+                                size_t length, mo_solfmt_token *text,
+                                mo_error *err);
+
 void mo_solfmt_set_objective(mo_solfmt_reader *r, double value);
 
 /* Sets the status that the file claims. One that denies the solution is kept,

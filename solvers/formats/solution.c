@@ -59,31 +59,12 @@ static mo_status new_solution(mo_solution **solution, mo_error *err)
     return MO_OK;
 }
 
-static mo_status fail_format(const char *file, mo_error *err)
-{
-    char known[512] = "";
-    size_t n = 0;
-
-    for (int i = 0; i < N_LAYOUTS; i++)
-        n += (size_t) snprintf(known + n, sizeof known - n, "%s%s",
-                               i > 0 ? ", " : "", formats[i]->help);
-    return mo_fail_at(err, MO_E_SYNTAX, file, 1,
-                      "not a solution in a layout that is read here: %s",
-                      known);
-}
-
 static const mo_solfmt *find_format(const char *text)
 {
     for (int i = 0; i < N_LAYOUTS; i++)
         if (formats[i]->sniff(text))
             return formats[i];
     return NULL;
-}
-
-/* Returns the text after a byte order mark. */
-static char *skip_byte_order_mark(char *text, size_t size)
-{
-    return size >= 3 && memcmp(text, BYTE_ORDER_MARK, 3) == 0 ? text + 3 : text;
 }
 
 bool mo_solution_sniff(const char *text)
@@ -104,22 +85,14 @@ static mo_status check_zero_bytes(const char *file, const char *text,
                       "has a zero byte: not a solution, or damaged");
 }
 
-/* The columns may take as much memory as the text. */
-static mo_status set_max_columns(mo_solfmt_reader *r, mo_error *err)
-{
-    uint64_t most;
-    mo_status status = mo_reader_memory_limit(&most, err);
-
-    most /= sizeof *r->solution->values;
-    r->max = most < INT_MAX ? (size_t) most : INT_MAX;
-    return status;
-}
-
 /* Parses solution->text, size bytes with a 0 behind them. */
 static mo_status read_text(const char *file, size_t size, mo_solution *solution,
                            mo_error *err)
 {
-    char *text = skip_byte_order_mark(solution->text, size);
+    /* The text after a byte order mark. */
+    char *text = size >= 3 && memcmp(solution->text, BYTE_ORDER_MARK, 3) == 0
+                     ? solution->text + 3
+                     : solution->text;
     const char *zero = memchr(solution->text, 0, size);
     mo_solfmt_reader r = { .file = file,
                            .begin = text,
@@ -127,10 +100,14 @@ static mo_status read_text(const char *file, size_t size, mo_solution *solution,
                            .end = solution->text + size,
                            .solution = solution };
     const mo_solfmt *layout;
-    mo_status status = set_max_columns(&r, err);
+    uint64_t most;
+    mo_status status = mo_reader_memory_limit(&most, err);
 
     if (status != MO_OK)
         return status;
+    /* The columns may take as much memory as the text. */
+    most /= sizeof *r.solution->values;
+    r.max = most < INT_MAX ? (size_t) most : INT_MAX;
     if (zero)
         return check_zero_bytes(file, text, zero, err);
     while (*text && (unsigned char) *text <= ' ')
@@ -139,8 +116,17 @@ static mo_status read_text(const char *file, size_t size, mo_solution *solution,
         return mo_fail_at(err, MO_E_SYNTAX, file, 0,
                           "is empty; the solver wrote nothing");
     layout = find_format(text);
-    if (!layout)
-        return fail_format(file, err);
+    if (!layout) {
+        char known[512] = "";
+        size_t n = 0;
+
+        for (int i = 0; i < N_LAYOUTS; i++)
+            n += (size_t) snprintf(known + n, sizeof known - n, "%s%s",
+                                   i > 0 ? ", " : "", formats[i]->help);
+        return mo_fail_at(err, MO_E_SYNTAX, file, 1,
+                          "not a solution in a layout that is read here: %s",
+                          known);
+    }
     solution->layout = layout->name;
     status = layout->read(&r, err);
     if (status == MO_OK) {
@@ -177,6 +163,14 @@ mo_status mo_solution_read(const char *path, mo_solution **solution,
     else
         mo_solution_free(made);
     return status;
+}
+
+void mo_solution_files_add(mo_solution_files *files, const char *path,
+                           size_t length)
+{
+    if (files->n < MO_SOLUTION_FILES && length < MO_SOLUTION_FILE_SIZE)
+        snprintf(files->path[files->n++], MO_SOLUTION_FILE_SIZE, "%.*s",
+                 (int) length, path);
 }
 
 mo_status mo_solution_read_memory(const char *file, const char *data,

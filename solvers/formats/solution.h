@@ -31,6 +31,15 @@ typedef enum mo_solution_status {
 
 extern const char *const mo_solution_status_names[]; /* "optimal", ... */
 
+/* The comments "# file:" of a file in Gurobi's format, or "file:" of a model:
+ * where inputs were, see driver/file_hints.h. Others are ignored. */
+enum { MO_SOLUTION_FILES = 10, MO_SOLUTION_FILE_SIZE = 240 };
+
+typedef struct mo_solution_files {
+    int n;
+    char path[MO_SOLUTION_FILES][MO_SOLUTION_FILE_SIZE];
+} mo_solution_files;
+
 /* The comments "# status:", "# bound:" and "# solver:" or "# method:" of a
  * file in Gurobi's format, as moirai-solve and moirai-place write them. They
  * are for reports only: no result depends on them, but a status that denies
@@ -40,6 +49,7 @@ typedef struct mo_solution_note {
     bool has_bound;
     double bound; /* in the model's unit */
     char by[32];  /* "": unknown */
+    mo_solution_files files;
 } mo_solution_note;
 
 typedef struct mo_solution_value {
@@ -75,6 +85,10 @@ mo_status mo_solution_read_memory(const char *file, const char *data,
                                   size_t size, mo_solution **solution,
                                   mo_error *err);
 void mo_solution_free(mo_solution *solution);
+
+/* Adds a path of that length; one too long, or too many, is left out. */
+void mo_solution_files_add(mo_solution_files *files, const char *path,
+                           size_t length);
 
 /* Returns whether text, which ends with 0, starts like some format. */
 bool mo_solution_sniff(const char *text);

@@ -51,24 +51,6 @@ static mo_status add_time(const mo_solver_job *job, mo_argv *line,
                : status;
 }
 
-static mo_status add_limits(const mo_solver_job *job, mo_argv *line,
-                            mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    if (job->time_s > 0)
-        status = add_time(job, line, err);
-    if (status == MO_OK && job->gap >= 0)
-        status = mo_argv_add_option(line, err, "ratio", "%.17g", job->gap);
-    if (status == MO_OK && job->threads > 1)
-        status = mo_argv_add_option(line, err, "threads", "%d", job->threads);
-    if (status == MO_OK && !job->presolve)
-        status = mo_argv_add_option(line, err, "presolve", "off");
-    if (status == MO_OK && !job->presolve)
-        status = mo_argv_add_option(line, err, "preprocess", "off");
-    return status;
-}
-
 static mo_status build_command(const mo_solver_install *found,
                                const mo_solver_job *job, mo_argv *line,
                                mo_error *err)
@@ -77,8 +59,19 @@ static mo_status build_command(const mo_solver_install *found,
 
     if (status == MO_OK)
         status = mo_argv_add(line, err, "%s", mo_path_basename(job->model));
-    if (status == MO_OK)
-        status = add_limits(job, line, err);
+    if (status == MO_OK) {
+        if (job->time_s > 0)
+            status = add_time(job, line, err);
+        if (status == MO_OK && job->gap >= 0)
+            status = mo_argv_add_option(line, err, "ratio", "%.17g", job->gap);
+        if (status == MO_OK && job->threads > 1)
+            status =
+                mo_argv_add_option(line, err, "threads", "%d", job->threads);
+        if (status == MO_OK && !job->presolve)
+            status = mo_argv_add_option(line, err, "presolve", "off");
+        if (status == MO_OK && !job->presolve)
+            status = mo_argv_add_option(line, err, "preprocess", "off");
+    }
     if (status == MO_OK && job->start)
         status = mo_argv_add_option(line, err, "mipStart", "%s",
                                     mo_path_basename(job->start));
@@ -89,9 +82,11 @@ static mo_status build_command(const mo_solver_install *found,
     return status;
 }
 
-/* "1e+50 best solution" means that there is none. */
+/* Parses incumbent, bound and status. For an incumbent that does not exist
+ * CBC prints 1e+50, which mo_solver_log_number_after() rejects. */
 static bool parse_log_line(const char *line, mo_solver_progress *step)
 {
+    enum { DIGITS = 6 }; /* of a printed bound */
     double value;
 
     *step = (mo_solver_progress){ 0 };
@@ -103,11 +98,10 @@ static bool parse_log_line(const char *line, mo_solver_progress *step)
         mo_solver_log_set_incumbent(step, value);
     if (mo_solver_log_number_after(line, "best possible ", &value) ||
         mo_solver_log_number_after_prefix(line, "Lower bound:", &value))
-        mo_solver_log_set_bound(step, value, 6);
-    if (strncmp(line, "Dual infeasible - ", 18) == 0) {
-        step->has_claim = true;
-        step->claim = MO_SOLUTION_STATUS_UNBOUNDED;
-    }
+        mo_solver_log_set_bound(step, value, DIGITS);
+    /* The first relaxation has no feasible dual: the model is unbounded. */
+    if (strncmp(line, "Dual infeasible - ", 18) == 0)
+        mo_solver_log_set_status(step, MO_SOLUTION_STATUS_UNBOUNDED);
     return step->has_incumbent || step->has_bound || step->has_claim;
 }
 
@@ -128,33 +122,6 @@ static void set_number(library_run *s, const char *parameter, double value)
     s->api.set_parameter(s->model, parameter, text);
 }
 
-/* CBC stores these as strings for later and cannot refuse them. */
-static void set_parameters(library_run *s)
-{
-    const mo_solver_job *job = s->job;
-
-    if (job->time_s > 0) {
-        set_number(s, "seconds", job->time_s);
-        s->api.set_parameter(s->model, "timeMode", "elapsed");
-    }
-    if (job->gap >= 0)
-        set_number(s, "ratioGap", job->gap);
-    if (job->threads >
-        1) /* 1 would be one thread beside the one that waits for it */
-        set_number(s, "threads", job->threads);
-    if (!job->presolve) {
-        s->api.set_parameter(s->model, "presolve", "off");
-        s->api.set_parameter(s->model, "preprocess", "off");
-    }
-}
-
-static bool is_lp(const char *path)
-{
-    size_t n = mo_compress_stem(path);
-
-    return n >= 3 && strncmp(path + n - 3, ".lp", 3) == 0;
-}
-
 static char *name_buffer(const library_run *s, int column)
 {
     return s->names + (size_t) column * s->name_size;
@@ -165,9 +132,19 @@ static const char *column_name(void *context, int column)
     return name_buffer(context, column);
 }
 
-/* Called before solving: afterwards CBC's model may have changed. */
-static mo_status fetch_names(library_run *s, mo_error *err)
+static mo_status read_model(library_run *s, mo_error *err)
 {
+    const char *path = s->job->model;
+    size_t n = mo_compress_stem(path);
+    int failed = (n >= 3 && strncmp(path + n - 3, ".lp", 3) == 0)
+                     ? s->api.read_lp(s->model, path)
+                     : s->api.read_mps(s->model, path);
+
+    s->n = s->api.n_columns(s->model);
+    if (failed || s->n <= 0)
+        return mo_fail_at(err, MO_E_SYNTAX, path, 0,
+                          "CBC cannot read this model");
+    /* Called before solving: afterwards CBC's model may have changed. */
     s->name_size = s->api.longest_name(s->model) + 1;
     s->names = calloc((size_t) s->n + 1, s->name_size);
     if (!s->names)
@@ -175,19 +152,6 @@ static mo_status fetch_names(library_run *s, mo_error *err)
     for (int i = 0; i < s->n; i++)
         s->api.column_name(s->model, i, name_buffer(s, i), s->name_size);
     return MO_OK;
-}
-
-static mo_status read_model(library_run *s, mo_error *err)
-{
-    const char *path = s->job->model;
-    int failed = is_lp(path) ? s->api.read_lp(s->model, path)
-                             : s->api.read_mps(s->model, path);
-
-    s->n = s->api.n_columns(s->model);
-    if (failed || s->n <= 0)
-        return mo_fail_at(err, MO_E_SYNTAX, path, 0,
-                          "CBC cannot read this model");
-    return fetch_names(s, err);
 }
 
 static mo_status set_start(library_run *s, mo_error *err)
@@ -227,38 +191,48 @@ static const double *get_solution(const library_run *s)
     return s->api.is_optimal(s->model) ? s->api.relaxation(s->model) : NULL;
 }
 
-static mo_status write_solution(library_run *s, mo_error *err)
-{
-    mo_library_solution answer = { .name = column_name, .context = s };
-    const double *best = get_solution(s);
-
-    answer.claim = mo_library_solution_status(status_of(s), best != NULL);
-    answer.bound = s->api.bound(s->model);
-    answer.has_bound = true;
-    if (answer.claim == MO_SOLUTION_STATUS_OPTIMAL ||
-        answer.claim == MO_SOLUTION_STATUS_FEASIBLE) {
-        answer.values = best;
-        answer.n = s->n;
-        answer.has_objective = true;
-        answer.objective = s->api.objective(s->model);
-    }
-    return mo_library_solution_write(s->job->folder, &answer, err);
-}
-
 static mo_status solve_model(library_run *s, mo_error *err)
 {
     mo_status status;
+    const mo_solver_job *job;
 
     s->model = s->api.create();
     if (!s->model)
         return mo_fail_memory(err);
-    set_parameters(s);
+    /* CBC stores these as strings for later and cannot refuse them. */
+    job = s->job;
+    if (job->time_s > 0) {
+        set_number(s, "seconds", job->time_s);
+        s->api.set_parameter(s->model, "timeMode", "elapsed");
+    }
+    if (job->gap >= 0)
+        set_number(s, "ratioGap", job->gap);
+    /* 1 would be one thread beside the one that waits for it. */
+    if (job->threads > 1)
+        set_number(s, "threads", job->threads);
+    if (!job->presolve) {
+        s->api.set_parameter(s->model, "presolve", "off");
+        s->api.set_parameter(s->model, "preprocess", "off");
+    }
     status = read_model(s, err);
     if (status == MO_OK && s->job->start)
         status = set_start(s, err);
     if (status == MO_OK) {
         s->api.solve(s->model);
-        status = write_solution(s, err);
+        mo_library_solution answer = { .name = column_name, .context = s };
+        const double *best = get_solution(s);
+
+        answer.claim = mo_library_solution_status(status_of(s), best != NULL);
+        answer.bound = s->api.bound(s->model);
+        answer.has_bound = true;
+        if (answer.claim == MO_SOLUTION_STATUS_OPTIMAL ||
+            answer.claim == MO_SOLUTION_STATUS_FEASIBLE) {
+            answer.values = best;
+            answer.n = s->n;
+            answer.has_objective = true;
+            answer.objective = s->api.objective(s->model);
+        }
+        status = mo_library_solution_write(s->job->folder, &answer, err);
     }
     s->api.destroy(s->model);
     free(s->names);

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-#define SYMBOL(member, name)                                                   \
+#define SYMBOL(member, entry)                                                  \
     {                                                                          \
-        "Cbc_" name, offsetof(mo_cbc_api, member), false                       \
+        .name = "Cbc_" entry, .offset = offsetof(mo_cbc_api, member)           \
     }
 
 static const mo_dynlib_symbol symbols[] = {
@@ -28,7 +28,7 @@ static const mo_dynlib_symbol symbols[] = {
     SYMBOL(bound, "getBestPossibleObjValue"),
     SYMBOL(best_solution, "bestSolution"),
     SYMBOL(relaxation, "getColSolution"),
-    { NULL, 0, false },
+    { .name = NULL },
 };
 
 /* A build from its source tree has the version "devel" or "trunk"; the symbols

@@ -24,16 +24,6 @@ static bool is_dir(const char *path)
     return stat(path, &state) == 0 && S_ISDIR(state.st_mode);
 }
 
-/* Takes ownership of path: returns it if it is a program, else frees it and
- * returns NULL. */
-static char *take_program(char *path)
-{
-    if (path && mo_path_is_program(path))
-        return path;
-    free(path);
-    return NULL;
-}
-
 void mo_solver_install_clear(mo_solver_install *found)
 {
     free(found->program);
@@ -73,8 +63,16 @@ static void search_dir(const mo_solver_install_spec *spec, const char *folder,
     char *place = mo_path_format("%s%s", folder, below);
 
     for (const char *const *p = spec->programs; place && *p; p++)
-        if (!found->program)
-            found->program = take_program(mo_path_format("%s/%s", place, *p));
+        if (!found->program) {
+            char *path = mo_path_format("%s/%s", place, *p);
+
+            if (path && mo_path_is_program(path)) {
+                found->program = path;
+            } else {
+                free(path);
+                found->program = NULL;
+            }
+        }
     if (place && !found->library)
         found->library = find_library(place, spec->libraries);
     free(place);
@@ -167,59 +165,23 @@ static void store_path(void *listener, const char *line)
         *path = strdup(line);
 }
 
-static mo_status query_loader(const char *const *sonames, char **path,
-                              mo_error *err)
-{
-    const mo_child_job job = { .body = print_library_path,
-                               .context = (void *) (uintptr_t) sonames,
-                               .hard_s = 10,
-                               .line = store_path,
-                               .listener = path };
-    mo_child_result result;
-
-    return mo_child_run(&job, &result, err);
-}
-
 static mo_status search_system(const mo_solver_install_spec *spec,
                                mo_solver_install *found, mo_error *err)
 {
     for (const char *const *p = spec->programs; !found->program && *p; p++)
         found->program = mo_path_search(*p);
-    if (*spec->sonames)
-        return query_loader(spec->sonames, &found->library, err);
-    return MO_OK;
-}
+    if (*spec->sonames) {
+        const mo_child_job job = { .body = print_library_path,
+                                   .context =
+                                       (void *) (uintptr_t) spec->sonames,
+                                   .hard_s = 10,
+                                   .line = store_path,
+                                   .listener = &found->library };
+        mo_child_result result;
 
-static void search_subdirs(const mo_solver_install_spec *spec,
-                           const char *place, mo_solver_install *found)
-{
-    for (const char *const *f = spec->folders; *f; f++) {
-        char *folder = mo_path_format("%s/%s", place, *f);
-        char *absolute = folder ? realpath(folder, NULL) : NULL;
-
-        if (absolute)
-            search_tree(spec, absolute, found);
-        free(absolute);
-        free(folder);
+        return mo_child_run(&job, &result, err);
     }
-}
-
-/* In the build tree the folder that configure found precedes all others. */
-static mo_status search_private(const mo_solver_install_spec *spec,
-                                mo_solver_install *found, mo_error *err)
-{
-    mo_path_list places = { 0 };
-    char *known =
-        spec->build_key ? mo_install_dirs_build(spec->build_key) : NULL;
-    mo_status status = mo_install_dirs_private(&places, err);
-
-    if (known)
-        search_tree(spec, known, found);
-    for (size_t i = 0; status == MO_OK && i < places.n; i++)
-        search_subdirs(spec, places.paths[i], found);
-    free(known);
-    mo_path_list_clear(&places);
-    return status;
+    return MO_OK;
 }
 
 mo_status mo_solver_find_install(const mo_solver_install_spec *spec,
@@ -235,8 +197,30 @@ mo_status mo_solver_find_install(const mo_solver_install_spec *spec,
     if (variable && *variable)
         return search_given(spec, variable, spec->variable, found, err);
     status = search_system(spec, found, err);
-    if (status == MO_OK)
-        status = search_private(spec, found, err);
+    if (status == MO_OK) {
+        /* In the build tree the folder that configure found precedes all
+         * others. */
+        mo_path_list places = { 0 };
+        char *known =
+            spec->build_key ? mo_install_dirs_build(spec->build_key) : NULL;
+
+        status = mo_install_dirs_private(&places, err);
+        if (known)
+            search_tree(spec, known, found);
+        for (size_t i = 0; status == MO_OK && i < places.n; i++) {
+            for (const char *const *f = spec->folders; *f; f++) {
+                char *folder = mo_path_format("%s/%s", places.paths[i], *f);
+                char *absolute = folder ? realpath(folder, NULL) : NULL;
+
+                if (absolute)
+                    search_tree(spec, absolute, found);
+                free(absolute);
+                free(folder);
+            }
+        }
+        free(known);
+        mo_path_list_clear(&places);
+    }
     if (status != MO_OK)
         mo_solver_install_clear(found);
     return status;

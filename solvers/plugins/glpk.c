@@ -38,25 +38,6 @@ static bool is_mps(const char *path)
     return length >= 4 && strcmp(path + length - 4, ".mps") == 0;
 }
 
-/* Whole seconds, at least one. */
-static mo_status add_limits(const mo_solver_job *job, mo_argv *line,
-                            mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    if (job->time_s > 0)
-        status = mo_argv_add_option(line, err, "--tmlim", "%.0f",
-                                    fmin(ceil(job->time_s), 1e9));
-    if (status == MO_OK && job->gap > 0)
-        status = mo_argv_add_option(line, err, "--mipgap", "%.17g", job->gap);
-    if (status == MO_OK && job->memory_mib > 0)
-        status =
-            mo_argv_add_option(line, err, "--memlim", "%d", job->memory_mib);
-    if (status == MO_OK && !job->presolve)
-        status = mo_argv_add(line, err, "--nopresol");
-    return status;
-}
-
 static mo_status build_command(const mo_solver_install *found,
                                const mo_solver_job *job, mo_argv *line,
                                mo_error *err)
@@ -74,23 +55,20 @@ static mo_status build_command(const mo_solver_install *found,
 
     for (size_t i = 0; status == MO_OK && i < sizeof words / sizeof *words; i++)
         status = mo_argv_add(line, err, "%s", words[i]);
-    return status == MO_OK ? add_limits(job, line, err) : status;
-}
-
-/* Its files report infeasibility only if presolve or the relaxation prove
- * it. */
-static bool parse_status_line(const char *line, mo_solver_progress *step)
-{
-    step->has_claim = true;
-    if (strstr(line, " HAS NO PRIMAL FEASIBLE SOLUTION") ||
-        strstr(line, " HAS NO INTEGER FEASIBLE SOLUTION"))
-        step->claim = MO_SOLUTION_STATUS_INFEASIBLE;
-    else if (strstr(line, " HAS NO DUAL FEASIBLE SOLUTION") ||
-             strstr(line, " HAS UNBOUNDED "))
-        step->claim = MO_SOLUTION_STATUS_UNBOUNDED;
-    else
-        step->has_claim = false;
-    return step->has_claim;
+    if (status != MO_OK)
+        return status;
+    /* Whole seconds, at least one. */
+    if (job->time_s > 0)
+        status = mo_argv_add_option(line, err, "--tmlim", "%.0f",
+                                    fmin(ceil(job->time_s), 1e9));
+    if (status == MO_OK && job->gap > 0)
+        status = mo_argv_add_option(line, err, "--mipgap", "%.17g", job->gap);
+    if (status == MO_OK && job->memory_mib > 0)
+        status =
+            mo_argv_add_option(line, err, "--memlim", "%d", job->memory_mib);
+    if (status == MO_OK && !job->presolve)
+        status = mo_argv_add(line, err, "--nopresol");
+    return status;
 }
 
 /* "+ 85730: >>>>> 6.000000000e+00 >= 0.000000000e+00 100.0% (6454; 10578)",
@@ -101,8 +79,20 @@ static bool parse_log_line(const char *line, mo_solver_progress *step)
     int n = mo_solver_log_tokenize(line, " ", words);
 
     *step = (mo_solver_progress){ 0 };
-    if (line[0] != '+')
-        return parse_status_line(line, step);
+    if (line[0] != '+') {
+        /* Its files report infeasibility only if presolve or the relaxation
+         * prove it. */
+        step->has_claim = true;
+        if (strstr(line, " HAS NO PRIMAL FEASIBLE SOLUTION") ||
+            strstr(line, " HAS NO INTEGER FEASIBLE SOLUTION"))
+            step->claim = MO_SOLUTION_STATUS_INFEASIBLE;
+        else if (strstr(line, " HAS NO DUAL FEASIBLE SOLUTION") ||
+                 strstr(line, " HAS UNBOUNDED "))
+            step->claim = MO_SOLUTION_STATUS_UNBOUNDED;
+        else
+            step->has_claim = false;
+        return step->has_claim;
+    }
     for (int i = 1; i + 1 < n; i++)
         if (words[i].length == 2 && memcmp(words[i].text, ">=", 2) == 0)
             mo_solver_log_set_row(step, &words[i - 1], &words[i + 1], 10);

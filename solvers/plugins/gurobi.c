@@ -20,27 +20,6 @@
 #define SCRIPT   "gurobi_run.py"
 #define SOLUTION "solution.sol"
 
-/* Searches the site-packages for the package; the first environment that has
- * it counts. Without the script there is no use for it. */
-static mo_status find_python(mo_solver_install *found, mo_error *err)
-{
-    char *script = mo_install_dirs_own_file(SCRIPT);
-    mo_path_list places = { 0 };
-    mo_status status = script ? mo_install_dirs_private(&places, err) : MO_OK;
-
-    free(script);
-    for (size_t i = 0; status == MO_OK && !found->program && i < places.n;
-         i++) {
-        char *package = mo_path_format("%s/gurobipy", places.paths[i]);
-
-        if (package && access(package, R_OK) == 0)
-            found->program = mo_install_dirs_python(places.paths[i]);
-        free(package);
-    }
-    mo_path_list_clear(&places);
-    return status;
-}
-
 static mo_status find_solver(const char *path, mo_solver_install *found,
                              mo_error *err)
 {
@@ -55,14 +34,26 @@ static mo_status find_solver(const char *path, mo_solver_install *found,
                                                  .folders = folders };
     mo_status status = mo_solver_find_install(&spec, path, found, err);
 
-    if (status == MO_OK && !found->program && !path && !getenv("MOIRAI_GUROBI"))
-        status = find_python(found, err);
-    return status;
-}
+    if (status == MO_OK && !found->program && !path &&
+        !getenv("MOIRAI_GUROBI")) {
+        char *script = mo_install_dirs_own_file(SCRIPT);
+        mo_path_list places = { 0 };
 
-static bool is_python(const char *program)
-{
-    return strncmp(mo_path_basename(program), "python", 6) == 0;
+        /* Searches the site-packages for the package; the first environment
+         * that has it counts. Without the script there is no use for it. */
+        status = script ? mo_install_dirs_private(&places, err) : MO_OK;
+        free(script);
+        for (size_t i = 0; status == MO_OK && !found->program && i < places.n;
+             i++) {
+            char *package = mo_path_format("%s/gurobipy", places.paths[i]);
+
+            if (package && access(package, R_OK) == 0)
+                found->program = mo_install_dirs_python(places.paths[i]);
+            free(package);
+        }
+        mo_path_list_clear(&places);
+    }
+    return status;
 }
 
 static mo_status begin_command(const mo_solver_install *found, mo_argv *line,
@@ -71,7 +62,8 @@ static mo_status begin_command(const mo_solver_install *found, mo_argv *line,
     mo_status status = mo_argv_add(line, err, "%s", found->program);
     char *script;
 
-    if (status != MO_OK || !is_python(found->program))
+    if (status != MO_OK ||
+        strncmp(mo_path_basename(found->program), "python", 6) != 0)
         return status;
     script = mo_install_dirs_own_file(SCRIPT);
     status = script ? mo_argv_add(line, err, "%s", script)
@@ -82,34 +74,26 @@ static mo_status begin_command(const mo_solver_install *found, mo_argv *line,
     return status;
 }
 
-/* The program and the script take parameters in the same form. */
-static mo_status add_limits(const mo_solver_job *job, mo_argv *line,
-                            mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    if (job->time_s > 0)
-        status = mo_argv_add(line, err, "TimeLimit=%.17g", job->time_s);
-    if (status == MO_OK && job->gap >= 0)
-        status = mo_argv_add(line, err, "MIPGap=%.17g", job->gap);
-    if (status == MO_OK && job->threads > 0)
-        status = mo_argv_add(line, err, "Threads=%d", job->threads);
-    if (status == MO_OK && job->memory_mib > 0)
-        status = mo_argv_add(line, err, "SoftMemLimit=%.17g",
-                             job->memory_mib * 1048576e-9);
-    if (status == MO_OK && !job->presolve)
-        status = mo_argv_add(line, err, "Presolve=0");
-    return status;
-}
-
 static mo_status build_command(const mo_solver_install *found,
                                const mo_solver_job *job, mo_argv *line,
                                mo_error *err)
 {
     mo_status status = begin_command(found, line, err);
 
-    if (status == MO_OK)
-        status = add_limits(job, line, err);
+    if (status == MO_OK) {
+        /* The program and the script take parameters in the same form. */
+        if (job->time_s > 0)
+            status = mo_argv_add(line, err, "TimeLimit=%.17g", job->time_s);
+        if (status == MO_OK && job->gap >= 0)
+            status = mo_argv_add(line, err, "MIPGap=%.17g", job->gap);
+        if (status == MO_OK && job->threads > 0)
+            status = mo_argv_add(line, err, "Threads=%d", job->threads);
+        if (status == MO_OK && job->memory_mib > 0)
+            status = mo_argv_add(line, err, "SoftMemLimit=%.17g",
+                                 job->memory_mib * 1048576e-9);
+        if (status == MO_OK && !job->presolve)
+            status = mo_argv_add(line, err, "Presolve=0");
+    }
     if (status == MO_OK && job->start)
         status = mo_argv_add(line, err, "InputFile=%s",
                              mo_path_basename(job->start));
@@ -144,24 +128,6 @@ static bool parse_status_line(const char *line, mo_solver_progress *step)
     return false;
 }
 
-/*
- *      Nodes    |    Current Node    |     Objective Bounds      |     Work
- *   Expl Unexpl |  Obj  Depth IntInf | Incumbent    BestBd   Gap | It/Node Time
- *  H  573   201                      11.0000000    0.00000   100%   2.7    0s
- */
-static bool parse_log_row(const char *line, mo_solver_progress *step)
-{
-    mo_solver_log_token words[MO_SOLVER_LOG_MAX_TOKENS];
-    int n = mo_solver_log_tokenize(line, " ", words);
-
-    if (n < 7 || !mo_solver_log_number(&words[n - 1], "s", &step->seconds) ||
-        !(mo_solver_log_ends_with(&words[n - 3], '%') ||
-          mo_solver_log_ends_with(&words[n - 3], '-')))
-        return false;
-    mo_solver_log_set_row(step, &words[n - 5], &words[n - 4], 6);
-    return step->has_bound || step->has_incumbent;
-}
-
 static bool parse_log_line(const char *line, mo_solver_progress *step)
 {
     double value;
@@ -169,8 +135,26 @@ static bool parse_log_line(const char *line, mo_solver_progress *step)
     *step = (mo_solver_progress){ 0 };
     if (parse_status_line(line, step))
         return true;
-    if (strncmp(line, "Best objective ", 15) != 0)
-        return parse_log_row(line, step);
+    if (strncmp(line, "Best objective ", 15) != 0) {
+        mo_solver_log_token words[MO_SOLVER_LOG_MAX_TOKENS];
+        int n = mo_solver_log_tokenize(line, " ", words);
+
+        /*
+         *      Nodes    |    Current Node    |     Objective Bounds      |
+         *   Expl Unexpl |  Obj  Depth IntInf | Incumbent    BestBd   Gap |
+         *  H  573   201                      11.0000000    0.00000   100%
+         *                                                          Work
+         *                                                  It/Node Time
+         *                                                      2.7    0s
+         */
+        if (n < 7 ||
+            !mo_solver_log_number(&words[n - 1], "s", &step->seconds) ||
+            !(mo_solver_log_ends_with(&words[n - 3], '%') ||
+              mo_solver_log_ends_with(&words[n - 3], '-')))
+            return false;
+        mo_solver_log_set_row(step, &words[n - 5], &words[n - 4], 6);
+        return step->has_bound || step->has_incumbent;
+    }
     if (mo_solver_log_number_after(line, "Best objective ", &value))
         mo_solver_log_set_incumbent(step, value);
     if (mo_solver_log_number_after(line, "best bound ", &value))

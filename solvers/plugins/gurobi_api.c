@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/plugins/gurobi_api.h"
 
-#define SYMBOL(member, name)                                                   \
+#define SYMBOL(member, entry)                                                  \
     {                                                                          \
-        "GRB" name, offsetof(mo_gurobi_api, member), false                     \
+        .name = "GRB" entry, .offset = offsetof(mo_gurobi_api, member)         \
     }
-#define OPTIONAL(member, name)                                                 \
+#define OPTIONAL(member, entry)                                                \
     {                                                                          \
-        "GRB" name, offsetof(mo_gurobi_api, member), true                      \
+        .name = "GRB" entry, .offset = offsetof(mo_gurobi_api, member),        \
+        .optional = true                                                       \
     }
 
 static const mo_dynlib_symbol symbols[] = {
@@ -30,7 +31,7 @@ static const mo_dynlib_symbol symbols[] = {
     SYMBOL(double_attributes, "getdblattrarray"),
     SYMBOL(set_double_attributes, "setdblattrarray"),
     SYMBOL(text_attribute, "getstrattrelement"),
-    { NULL, 0, false },
+    { .name = NULL },
 };
 
 static bool query_version(const mo_dynlib *library, int version[3])

@@ -119,20 +119,6 @@ static const char *column_name(void *context, int column)
                                                                           : "";
 }
 
-static mo_status set_start(library_run *s, mo_error *err)
-{
-    double *values = NULL;
-    mo_status status = mo_library_read_mip_start(s->job->start, s->n,
-                                                 column_name, s, &values, err);
-
-    if (status == MO_OK)
-        status = check_code(
-            s, s->api.set_double_attributes(s->model, "Start", 0, s->n, values),
-            "taking the start", err);
-    free(values);
-    return status;
-}
-
 static void terminate_solve(void *context)
 {
     const library_run *s = context;
@@ -206,34 +192,40 @@ static mo_status write_solution(library_run *s, mo_error *err)
     return status;
 }
 
-static mo_status solve_model(library_run *s, mo_error *err)
-{
-    mo_status status = start_environment(s, err);
-
-    if (status == MO_OK)
-        status = read_model(s, err);
-    if (status == MO_OK)
-        status = set_parameters(s, err);
-    if (status == MO_OK && s->job->start)
-        status = set_start(s, err);
-    if (status == MO_OK)
-        status = optimize(s, err);
-    if (status == MO_OK)
-        status = write_solution(s, err);
-    if (s->model)
-        s->api.free_model(s->model);
-    if (s->environment)
-        s->api.free_environment(s->environment);
-    return status;
-}
-
 mo_status mo_gurobi_solve(const mo_solver_install *found,
                           const mo_solver_job *job, mo_error *err)
 {
     library_run s = { .job = job };
     mo_status status = mo_gurobi_open(found->library, &s.api, err);
 
-    return status == MO_OK ? solve_model(&s, err) : status;
+    if (status != MO_OK)
+        return status;
+    status = start_environment(&s, err);
+    if (status == MO_OK)
+        status = read_model(&s, err);
+    if (status == MO_OK)
+        status = set_parameters(&s, err);
+    if (status == MO_OK && s.job->start) {
+        double *values = NULL;
+
+        status = mo_library_read_mip_start(s.job->start, s.n, column_name, &s,
+                                           &values, err);
+        if (status == MO_OK)
+            status = check_code(
+                &s,
+                s.api.set_double_attributes(s.model, "Start", 0, s.n, values),
+                "taking the start", err);
+        free(values);
+    }
+    if (status == MO_OK)
+        status = optimize(&s, err);
+    if (status == MO_OK)
+        status = write_solution(&s, err);
+    if (s.model)
+        s.api.free_model(s.model);
+    if (s.environment)
+        s.api.free_environment(s.environment);
+    return status;
 }
 
 /* Rows as Gurobi has them, and the lengths of columns; the caller frees all of

@@ -26,7 +26,9 @@
 #define SOLUTION  "solution.sol"
 #define IMPROVING "improving.sol"
 
-static mo_status write_options(const mo_solver_job *job, mo_error *err)
+static mo_status build_command(const mo_solver_install *found,
+                               const mo_solver_job *job, mo_argv *line,
+                               mo_error *err)
 {
     mo_out *out;
     mo_status status = mo_workdir_create_file(job->folder, OPTIONS, &out, err);
@@ -45,15 +47,7 @@ static mo_status write_options(const mo_solver_job *job, mo_error *err)
         mo_out_printf(out, "threads = %d\n", job->threads);
     if (!job->presolve)
         mo_out_text(out, "presolve = off\n");
-    return mo_out_commit(out, err);
-}
-
-static mo_status build_command(const mo_solver_install *found,
-                               const mo_solver_job *job, mo_argv *line,
-                               mo_error *err)
-{
-    mo_status status = write_options(job, err);
-
+    status = mo_out_commit(out, err);
     if (status == MO_OK)
         status = mo_highs_begin_command(found, line, err);
     if (status == MO_OK)
@@ -77,24 +71,6 @@ static mo_status read_incumbent(const mo_solver_job *job,
     return status;
 }
 
-/*
- *  Src  Proc. InQueue |  Leaves   Expl. | BestBound       BestSol
- *   L     100      38        31   0.01%   0               14
- *                              Gap |   Cuts   InLp Confl. | LpIters     Time
- *                         100.00%      390      6    155      1518     0.3s
- */
-static bool parse_log_row(const char *line, mo_solver_progress *step)
-{
-    mo_solver_log_token words[MO_SOLVER_LOG_MAX_TOKENS];
-    int n = mo_solver_log_tokenize(line, " ", words);
-
-    if (n < 11 || !mo_solver_log_number(&words[n - 1], "s", &step->seconds) ||
-        !mo_solver_log_ends_with(&words[n - 9], '%'))
-        return false;
-    mo_solver_log_set_row(step, &words[n - 7], &words[n - 8], 10);
-    return true;
-}
-
 static bool parse_log_line(const char *line, mo_solver_progress *step)
 {
     double value;
@@ -104,8 +80,25 @@ static bool parse_log_line(const char *line, mo_solver_progress *step)
         mo_solver_log_set_bound(step, value, 12);
     else if (mo_solver_log_number_after_prefix(line, "  Primal bound", &value))
         mo_solver_log_set_incumbent(step, value);
-    else
-        return parse_log_row(line, step);
+    else {
+        mo_solver_log_token words[MO_SOLVER_LOG_MAX_TOKENS];
+        int n = mo_solver_log_tokenize(line, " ", words);
+
+        /*
+         *  Src  Proc. InQueue |  Leaves   Expl. | BestBound       BestSol
+         *   L     100      38        31   0.01%   0               14
+         *                              Gap |   Cuts   InLp Confl. | LpIters
+         *                         100.00%      390      6    155      1518
+         *                                                              Time
+         *                                                              0.3s
+         */
+        if (n < 11 ||
+            !mo_solver_log_number(&words[n - 1], "s", &step->seconds) ||
+            !mo_solver_log_ends_with(&words[n - 9], '%'))
+            return false;
+        mo_solver_log_set_row(step, &words[n - 7], &words[n - 8], 10);
+        return true;
+    }
     return true;
 }
 
@@ -133,24 +126,6 @@ static mo_status set_double(library_run *s, const char *option, double value,
                : fail_option(option, err);
 }
 
-static mo_status set_parameters(library_run *s, bool presolve, mo_error *err)
-{
-    const mo_solver_job *job = s->job;
-    mo_status status = MO_OK;
-
-    if (job->time_s > 0)
-        status = set_double(s, "time_limit", job->time_s, err);
-    if (status == MO_OK && job->gap >= 0)
-        status = set_double(s, "mip_rel_gap", job->gap, err);
-    if (status == MO_OK && job->threads > 0 &&
-        s->api.set_int(s->highs, "threads", job->threads) != MO_HIGHS_OK)
-        status = fail_option("threads", err);
-    if (status == MO_OK && !presolve &&
-        s->api.set_string(s->highs, "presolve", "off") != MO_HIGHS_OK)
-        status = fail_option("presolve", err);
-    return status;
-}
-
 /* HiGHS copies names without a size argument. No name is longer than the file;
  * gzip compresses text at most 1032 times. */
 static size_t max_name_bytes(const char *model)
@@ -164,11 +139,23 @@ static size_t max_name_bytes(const char *model)
     return (size_t) file.st_size * (packed ? GZIP_RATIO : 1) + USUAL;
 }
 
-/* Fetched before the run, so that callbacks make no calls to HiGHS. */
-static mo_status fetch_names(library_run *s, mo_error *err)
+static const char *column_name(void *context, int column)
 {
-    char *name = calloc(max_name_bytes(s->job->model), 1);
+    const library_run *s = context;
 
+    return s->names[column];
+}
+
+static mo_status read_model(library_run *s, mo_error *err)
+{
+    char *name;
+
+    if (s->api.read_model(s->highs, s->job->model) == MO_HIGHS_ERROR)
+        return mo_fail_at(err, MO_E_SYNTAX, s->job->model, 0,
+                          "HiGHS cannot read this model");
+    s->n = s->api.n_columns(s->highs);
+    /* Fetched before the run, so that callbacks make no calls to HiGHS. */
+    name = calloc(max_name_bytes(s->job->model), 1);
     s->arena = mo_arena_new();
     s->names = calloc((size_t) s->n + 1, sizeof *s->names);
     if (!name || !s->arena || !s->names) {
@@ -188,47 +175,6 @@ static mo_status fetch_names(library_run *s, mo_error *err)
     return MO_OK;
 }
 
-static const char *column_name(void *context, int column)
-{
-    const library_run *s = context;
-
-    return s->names[column];
-}
-
-static mo_status read_model(library_run *s, mo_error *err)
-{
-    if (s->api.read_model(s->highs, s->job->model) == MO_HIGHS_ERROR)
-        return mo_fail_at(err, MO_E_SYNTAX, s->job->model, 0,
-                          "HiGHS cannot read this model");
-    s->n = s->api.n_columns(s->highs);
-    return fetch_names(s, err);
-}
-
-static mo_status set_start(library_run *s, mo_error *err)
-{
-    double *values = NULL;
-    mo_status status = mo_library_read_mip_start(s->job->start, s->n,
-                                                 column_name, s, &values, err);
-
-    if (status == MO_OK && s->api.set_solution(s->highs, values, NULL, NULL,
-                                               NULL) == MO_HIGHS_ERROR)
-        status = mo_fail_at(err, MO_E_INPUT, s->job->start, 0,
-                            "HiGHS does not take this start");
-    free(values);
-    return status;
-}
-
-static void store_incumbent(library_run *s, const mo_highs_callback_out *out)
-{
-    const double *values = s->api.callback_item(out, "mip_solution");
-    const double *objective =
-        s->api.callback_item(out, "objective_function_value");
-    const double *bound = s->api.callback_item(out, "mip_dual_bound");
-
-    if (values && objective && bound)
-        mo_library_incumbent_update(&s->best, *objective, *bound, values);
-}
-
 static void on_callback(int type, const char *message,
                         const mo_highs_callback_out *out,
                         mo_highs_callback_in *in, void *context)
@@ -236,9 +182,15 @@ static void on_callback(int type, const char *message,
     library_run *s = context;
 
     (void) message;
-    if (type == MO_HIGHS_MIP_IMPROVING_SOLUTION)
-        store_incumbent(s, out);
-    else if (in)
+    if (type == MO_HIGHS_MIP_IMPROVING_SOLUTION) {
+        const double *values = s->api.callback_item(out, "mip_solution");
+        const double *objective =
+            s->api.callback_item(out, "objective_function_value");
+        const double *bound = s->api.callback_item(out, "mip_dual_bound");
+
+        if (values && objective && bound)
+            mo_library_incumbent_update(&s->best, *objective, *bound, values);
+    } else if (in)
         in->user_interrupt = mo_library_signals_pending();
     mo_library_incumbent_flush(&s->best);
 }
@@ -276,22 +228,6 @@ static mo_solution_status status_of(int model_status)
     }
 }
 
-/* For a model without integers only the optimum is a bound, and HiGHS counts
- * no nodes. */
-static void set_bound(const library_run *s, mo_library_solution *answer)
-{
-    int64_t nodes = -1;
-
-    s->api.int64_info(s->highs, "mip_node_count", &nodes);
-    if (nodes >= 0)
-        answer->has_bound = s->api.double_info(s->highs, "mip_dual_bound",
-                                               &answer->bound) == MO_HIGHS_OK;
-    else if (answer->claim == MO_SOLUTION_STATUS_OPTIMAL) {
-        answer->has_bound = true;
-        answer->bound = answer->objective;
-    }
-}
-
 /* HiGHS fills the arrays it gets, and ignores NULL. */
 static mo_status write_solution(library_run *s, mo_error *err)
 {
@@ -299,6 +235,7 @@ static mo_status write_solution(library_run *s, mo_error *err)
     int point = 0;
     double *values = calloc((size_t) s->n + 1, sizeof *values);
     mo_status status;
+    int64_t nodes = -1;
 
     if (!values)
         return mo_fail_memory(err);
@@ -315,7 +252,16 @@ static mo_status write_solution(library_run *s, mo_error *err)
             s->api.double_info(s->highs, "objective_function_value",
                                &answer.objective) == MO_HIGHS_OK;
     }
-    set_bound(s, &answer);
+    /* For a model without integers only the optimum is a bound, and HiGHS
+     * counts no nodes. */
+    s->api.int64_info(s->highs, "mip_node_count", &nodes);
+    if (nodes >= 0)
+        answer.has_bound = s->api.double_info(s->highs, "mip_dual_bound",
+                                              &answer.bound) == MO_HIGHS_OK;
+    else if (answer.claim == MO_SOLUTION_STATUS_OPTIMAL) {
+        answer.has_bound = true;
+        answer.bound = answer.objective;
+    }
     status = mo_library_solution_write(s->job->folder, &answer, err);
     free(values);
     return status;
@@ -336,15 +282,36 @@ static mo_status solve_model(library_run *s, const mo_solver_install *found,
                              mo_error *err)
 {
     mo_status status;
+    const mo_solver_job *job;
 
     s->highs = s->api.create();
     if (!s->highs)
         return mo_fail_memory(err);
-    status = set_parameters(s, s->job->presolve && !found->no_presolve, err);
+    job = s->job;
+    status = MO_OK;
+    if (job->time_s > 0)
+        status = set_double(s, "time_limit", job->time_s, err);
+    if (status == MO_OK && job->gap >= 0)
+        status = set_double(s, "mip_rel_gap", job->gap, err);
+    if (status == MO_OK && job->threads > 0 &&
+        s->api.set_int(s->highs, "threads", job->threads) != MO_HIGHS_OK)
+        status = fail_option("threads", err);
+    if (status == MO_OK && !(s->job->presolve && !found->no_presolve) &&
+        s->api.set_string(s->highs, "presolve", "off") != MO_HIGHS_OK)
+        status = fail_option("presolve", err);
     if (status == MO_OK)
         status = read_model(s, err);
-    if (status == MO_OK && s->job->start)
-        status = set_start(s, err);
+    if (status == MO_OK && s->job->start) {
+        double *values = NULL;
+
+        status = mo_library_read_mip_start(s->job->start, s->n, column_name, s,
+                                           &values, err);
+        if (status == MO_OK && s->api.set_solution(s->highs, values, NULL, NULL,
+                                                   NULL) == MO_HIGHS_ERROR)
+            status = mo_fail_at(err, MO_E_INPUT, s->job->start, 0,
+                                "HiGHS does not take this start");
+        free(values);
+    }
     if (status == MO_OK)
         status = set_callbacks(s, err);
     if (status == MO_OK)

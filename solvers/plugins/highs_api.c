@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/plugins/highs_api.h"
 
-#define SYMBOL(member, name)                                                   \
+#define SYMBOL(member, entry)                                                  \
     {                                                                          \
-        "Highs_" name, offsetof(mo_highs_api, member), false                   \
+        .name = "Highs_" entry, .offset = offsetof(mo_highs_api, member)       \
     }
 
 static const mo_dynlib_symbol symbols[] = {
@@ -33,7 +33,7 @@ static const mo_dynlib_symbol symbols[] = {
     SYMBOL(start_callback, "startCallback"),
     SYMBOL(callback_item, "getCallbackDataOutItem"),
     SYMBOL(mip, "mipCall"),
-    { NULL, 0, false },
+    { .name = NULL },
 };
 
 static bool query_version(const mo_dynlib *library, int version[3])

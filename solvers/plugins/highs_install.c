@@ -107,9 +107,10 @@ static mo_status probe_program(const mo_solver_install *found,
     return status;
 }
 
-/* min 2 x + 3 z, x + z >= 4.5, x and z in 0 .. 10, z integer: 9 at x = 4.5. */
-static double solve_probe(const mo_highs_api *api)
+int mo_highs_probe_presolve(const char *library)
 {
+    /* min 2 x + 3 z, x + z >= 4.5, x and z in 0 .. 10, z integer: 9 at
+     * x = 4.5. */
     static const double cost[] = { 2, 3 }, lower[] = { 0, 0 };
     static const double upper[] = { 10, 10 }, entries[] = { 1, 1 };
     static const double row_lower = 4.5, row_upper = INFINITY;
@@ -117,24 +118,19 @@ static double solve_probe(const mo_highs_api *api)
     static const int integrality[] = { 0, 1 };
     double found[2] = { 0 }, row;
     int model_status = 0;
-
-    api->mip(2, 1, 2, MO_HIGHS_BY_COLUMN, MO_HIGHS_MINIMIZE, 0, cost, lower,
-             upper, &row_lower, &row_upper, begins, rows, entries, integrality,
-             found, &row, &model_status);
-    return model_status == MO_HIGHS_OPTIMAL ? 2 * found[0] + 3 * found[1]
-                                            : INFINITY;
-}
-
-int mo_highs_probe_presolve(const char *library)
-{
     mo_highs_api api;
     mo_error err = { 0 };
     mo_status status = mo_highs_open(library, &api, &err);
 
     if (status != MO_OK)
         return mo_library_exit_code(status, &err);
-    return fabs(solve_probe(&api) - 9) < 1e-6 ? EXIT_SUCCESS
-                                              : MO_HIGHS_PROBE_WRONG;
+    api.mip(2, 1, 2, MO_HIGHS_BY_COLUMN, MO_HIGHS_MINIMIZE, 0, cost, lower,
+            upper, &row_lower, &row_upper, begins, rows, entries, integrality,
+            found, &row, &model_status);
+    return model_status == MO_HIGHS_OPTIMAL &&
+                   fabs(2 * found[0] + 3 * found[1] - 9) < 1e-6
+               ? EXIT_SUCCESS
+               : MO_HIGHS_PROBE_WRONG;
 }
 
 static int run_probe_child(void *library)
@@ -163,18 +159,6 @@ static bool is_before_1_15(const char *version)
            major < 1 || (major == 1 && minor < 15);
 }
 
-static mo_status probe_in_folder(const mo_solver_install *found, bool *right,
-                                 mo_error *err)
-{
-    mo_workdir *workdir = NULL;
-    mo_status status = mo_workdir_new(&workdir, err);
-
-    if (status == MO_OK)
-        status = probe_program(found, mo_workdir_path(workdir), right, err);
-    mo_workdir_free(workdir);
-    return status;
-}
-
 mo_status mo_highs_check_defects(mo_solver_install *found, mo_solver_via way,
                                  mo_error *err)
 {
@@ -182,8 +166,15 @@ mo_status mo_highs_check_defects(mo_solver_install *found, mo_solver_via way,
     mo_status status = MO_OK;
 
     if (way == MO_SOLVER_VIA_PROCESS && found->program &&
-        is_before_1_15(found->version))
-        status = probe_in_folder(found, &right, err);
+        is_before_1_15(found->version)) {
+        mo_workdir *workdir = NULL;
+
+        status = mo_workdir_new(&workdir, err);
+        if (status == MO_OK)
+            status =
+                probe_program(found, mo_workdir_path(workdir), &right, err);
+        mo_workdir_free(workdir);
+    }
     if (way == MO_SOLVER_VIA_LIBRARY && found->library &&
         is_before_1_15(found->library_version))
         status = probe_library(found, &right, err);

@@ -123,15 +123,6 @@ static mo_status check_columns(const mo_library_solution *answer, mo_error *err)
     return MO_OK;
 }
 
-static void write_columns(mo_out *out, const mo_library_solution *answer)
-{
-    for (int i = 0; i < answer->n; i++)
-        if (answer->values[i] != 0) {
-            mo_out_text(out, answer->name(answer->context, i));
-            write_finite(out, " ", answer->values[i]);
-        }
-}
-
 mo_status mo_library_solution_write(const char *folder,
                                     const mo_library_solution *answer,
                                     mo_error *err)
@@ -150,7 +141,11 @@ mo_status mo_library_solution_write(const char *folder,
         write_finite(out, "# bound: ", answer->bound);
     if (answer->has_objective)
         write_finite(out, "=obj= ", answer->objective);
-    write_columns(out, answer);
+    for (int i = 0; i < answer->n; i++)
+        if (answer->values[i] != 0) {
+            mo_out_text(out, answer->name(answer->context, i));
+            write_finite(out, " ", answer->values[i]);
+        }
     return mo_out_commit(out, err);
 }
 
@@ -180,22 +175,6 @@ static int fill_values(const mo_solution *start, int n,
     return known;
 }
 
-static mo_status parse_start(mo_solution *start, const char *path, int n,
-                             const char *(*name)(void *context, int column),
-                             void *context, double *values, mo_error *err)
-{
-    if (start->nameless || start->n == 0)
-        return mo_fail_at(err, MO_E_INPUT, path, 0, "no start: it has no %s",
-                          start->nameless ? "names" : "columns");
-    qsort(start->values, (size_t) start->n, sizeof *start->values,
-          compare_names);
-    if (fill_values(start, n, name, context, values) == 0)
-        return mo_fail_at(err, MO_E_INPUT, path, 0,
-                          "a start for some other model: it knows none of the "
-                          "columns");
-    return MO_OK;
-}
-
 mo_status
 mo_library_read_mip_start(const char *path, int n,
                           const char *(*name)(void *context, int column),
@@ -208,8 +187,19 @@ mo_library_read_mip_start(const char *path, int n,
     if (status != MO_OK)
         return status;
     *values = calloc((size_t) n + 1, sizeof **values);
-    status = *values ? parse_start(start, path, n, name, context, *values, err)
-                     : mo_fail_memory(err);
+    if (!*values)
+        status = mo_fail_memory(err);
+    else if (start->nameless || start->n == 0)
+        status = mo_fail_at(err, MO_E_INPUT, path, 0, "no start: it has no %s",
+                            start->nameless ? "names" : "columns");
+    else {
+        qsort(start->values, (size_t) start->n, sizeof *start->values,
+              compare_names);
+        if (fill_values(start, n, name, context, *values) == 0)
+            status = mo_fail_at(err, MO_E_INPUT, path, 0,
+                                "a start for some other model: it knows none "
+                                "of the columns");
+    }
     if (status != MO_OK) {
         free(*values);
         *values = NULL;

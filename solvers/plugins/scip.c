@@ -52,8 +52,15 @@ static mo_status begin_command(const mo_solver_install *found, mo_argv *line,
     return status;
 }
 
-static void write_limits(mo_out *out, const mo_solver_job *job)
+static mo_status build_command(const mo_solver_install *found,
+                               const mo_solver_job *job, mo_argv *line,
+                               mo_error *err)
 {
+    mo_out *out;
+    mo_status status = mo_workdir_create_file(job->folder, COMMANDS, &out, err);
+
+    if (status != MO_OK)
+        return status;
     if (job->time_s > 0)
         mo_out_printf(out, "set limits time %.17g\n", job->time_s);
     if (job->gap >= 0)
@@ -62,55 +69,16 @@ static void write_limits(mo_out *out, const mo_solver_job *job)
         mo_out_printf(out, "set limits memory %d\n", job->memory_mib);
     if (!job->presolve)
         mo_out_text(out, "set presolving maxrounds 0\n");
-}
-
-static mo_status write_commands(const mo_solver_job *job, mo_error *err)
-{
-    mo_out *out;
-    mo_status status = mo_workdir_create_file(job->folder, COMMANDS, &out, err);
-
-    if (status != MO_OK)
-        return status;
-    write_limits(out, job);
     mo_out_printf(out, "read %s\n", mo_path_basename(job->model));
     if (job->start)
         mo_out_printf(out, "read %s\n", mo_path_basename(job->start));
     mo_out_text(out, "optimize\nwrite solution " SOLUTION "\nquit\n");
-    return mo_out_commit(out, err);
-}
-
-static mo_status build_command(const mo_solver_install *found,
-                               const mo_solver_job *job, mo_argv *line,
-                               mo_error *err)
-{
-    mo_status status = write_commands(job, err);
-
+    status = mo_out_commit(out, err);
     if (status == MO_OK)
         status = begin_command(found, line, err);
     if (status == MO_OK)
         status = mo_argv_add_option(line, err, "-b", COMMANDS);
     return status;
-}
-
-/*
- *   time | node  | ... |  dualbound   | primalbound  |  gap   | compl.
- *  r 0.0s|     1 | ... | 0.000000e+00 | 8.900000e+01 |    Inf | unknown
- */
-static bool parse_log_row(const char *line, mo_solver_progress *step)
-{
-    mo_solver_log_token cells[MO_SOLVER_LOG_MAX_TOKENS],
-        words[MO_SOLVER_LOG_MAX_TOKENS];
-    int n = mo_solver_log_tokenize(line, "|", cells), first;
-
-    if (n < 8)
-        return false;
-    first = mo_solver_log_tokenize(cells[0].text, " |", words);
-    for (int i = 0; i < 2 && i < first; i++)
-        if (mo_solver_log_number(&words[i], "s", &step->seconds)) {
-            mo_solver_log_set_row(step, &cells[n - 3], &cells[n - 4], 7);
-            return true;
-        }
-    return false;
 }
 
 static bool parse_log_line(const char *line, mo_solver_progress *step)
@@ -122,8 +90,25 @@ static bool parse_log_line(const char *line, mo_solver_progress *step)
         mo_solver_log_set_bound(step, value, 15);
     else if (mo_solver_log_number_after_prefix(line, "Primal Bound", &value))
         mo_solver_log_set_incumbent(step, value);
-    else
-        return parse_log_row(line, step);
+    else {
+        /*
+         *   time | node  | ... |  dualbound   | primalbound  |  gap   | compl.
+         *  r 0.0s|     1 | ... | 0.000000e+00 | 8.900000e+01 |    Inf | unknown
+         */
+        mo_solver_log_token cells[MO_SOLVER_LOG_MAX_TOKENS],
+            words[MO_SOLVER_LOG_MAX_TOKENS];
+        int n = mo_solver_log_tokenize(line, "|", cells), first;
+
+        if (n < 8)
+            return false;
+        first = mo_solver_log_tokenize(cells[0].text, " |", words);
+        for (int i = 0; i < 2 && i < first; i++)
+            if (mo_solver_log_number(&words[i], "s", &step->seconds)) {
+                mo_solver_log_set_row(step, &cells[n - 3], &cells[n - 4], 7);
+                return true;
+            }
+        return false;
+    }
     return true;
 }
 
@@ -150,14 +135,6 @@ static mo_status set_real(library_run *s, const char *name, double value,
     return check_code(s->api.set_real(s->scip, name, value), name, err);
 }
 
-/* The parameter has an upper limit. */
-static int clamp_lp_threads(int threads)
-{
-    enum { MOST = 64 };
-
-    return mo_min_int(threads, MOST);
-}
-
 static mo_status set_parameters(library_run *s, mo_error *err)
 {
     const mo_solver_job *job = s->job;
@@ -170,10 +147,13 @@ static mo_status set_parameters(library_run *s, mo_error *err)
         status = set_real(s, "limits/gap", job->gap, err);
     if (status == MO_OK && job->memory_mib > 0)
         status = set_real(s, "limits/memory", job->memory_mib, err);
-    if (status == MO_OK && job->threads > 0)
+    if (status == MO_OK && job->threads > 0) {
+        /* The parameter has an upper limit. */
+        enum { MOST = 64 };
         status = check_code(s->api.set_int(s->scip, "lp/threads",
-                                           clamp_lp_threads(job->threads)),
+                                           mo_min_int(job->threads, MOST)),
                             "setting lp/threads", err);
+    }
     if (status == MO_OK && !job->presolve)
         status = check_code(
             s->api.set_presolving(s->scip, MO_SCIP_PARAMSETTING_OFF, true),
@@ -198,49 +178,11 @@ static const char *column_name(void *context, int column)
     return s->api.variable_name(s->variables[column]);
 }
 
-static mo_status add_start_values(library_run *s, const double *values,
-                                  mo_error *err)
-{
-    void *solution = NULL;
-    unsigned stored = 0;
-    int code = s->api.create_solution(s->scip, &solution, NULL);
-
-    for (int i = 0; code == MO_SCIP_OKAY && i < s->n; i++)
-        if (values[i] != 0)
-            code =
-                s->api.set_value(s->scip, solution, s->variables[i], values[i]);
-    if (code == MO_SCIP_OKAY)
-        code = s->api.add_solution(s->scip, &solution, &stored);
-    return check_code(code, "taking the start", err);
-}
-
-static mo_status set_start(library_run *s, mo_error *err)
-{
-    double *values = NULL;
-    mo_status status = mo_library_read_mip_start(s->job->start, s->n,
-                                                 column_name, s, &values, err);
-
-    if (status == MO_OK)
-        status = add_start_values(s, values, err);
-    free(values);
-    return status;
-}
-
 static void terminate_solve(void *context)
 {
     const library_run *s = context;
 
     s->api.interrupt(s->scip);
-}
-
-static mo_status optimize(library_run *s, mo_error *err)
-{
-    int code;
-
-    mo_library_signals_begin(terminate_solve, s);
-    code = s->api.solve(s->scip);
-    mo_library_signals_end();
-    return check_code(code, "solving", err);
 }
 
 /* The original variables still exist; presolve works on copies. */
@@ -281,34 +223,54 @@ static mo_status write_solution(library_run *s, mo_error *err)
     return status;
 }
 
-static mo_status solve_model(library_run *s, mo_error *err)
-{
-    mo_status status = check_code(s->api.create(&s->scip), "starting", err);
-
-    if (status != MO_OK)
-        return status;
-    status = check_code(s->api.include_plugins(s->scip), "starting", err);
-    if (status == MO_OK)
-        status = set_parameters(s, err);
-    if (status == MO_OK)
-        status = read_model(s, err);
-    if (status == MO_OK && s->job->start)
-        status = set_start(s, err);
-    if (status == MO_OK)
-        status = optimize(s, err);
-    if (status == MO_OK)
-        status = write_solution(s, err);
-    s->api.free(&s->scip);
-    return status;
-}
-
 static mo_status solve_by_library(const mo_solver_install *found,
                                   const mo_solver_job *job, mo_error *err)
 {
     library_run s = { .job = job };
     mo_status status = mo_scip_open(found->library, &s.api, err);
 
-    return status == MO_OK ? solve_model(&s, err) : status;
+    if (status != MO_OK)
+        return status;
+    status = check_code(s.api.create(&s.scip), "starting", err);
+    if (status != MO_OK)
+        return status;
+    status = check_code(s.api.include_plugins(s.scip), "starting", err);
+    if (status == MO_OK)
+        status = set_parameters(&s, err);
+    if (status == MO_OK)
+        status = read_model(&s, err);
+    if (status == MO_OK && s.job->start) {
+        double *values = NULL;
+
+        status = mo_library_read_mip_start(s.job->start, s.n, column_name, &s,
+                                           &values, err);
+        if (status == MO_OK) {
+            void *solution = NULL;
+            unsigned stored = 0;
+            int code = s.api.create_solution(s.scip, &solution, NULL);
+
+            for (int i = 0; code == MO_SCIP_OKAY && i < s.n; i++)
+                if (values[i] != 0)
+                    code = s.api.set_value(s.scip, solution, s.variables[i],
+                                           values[i]);
+            if (code == MO_SCIP_OKAY)
+                code = s.api.add_solution(s.scip, &solution, &stored);
+            status = check_code(code, "taking the start", err);
+        }
+        free(values);
+    }
+    if (status == MO_OK) {
+        int code;
+
+        mo_library_signals_begin(terminate_solve, &s);
+        code = s.api.solve(s.scip);
+        mo_library_signals_end();
+        status = check_code(code, "solving", err);
+    }
+    if (status == MO_OK)
+        status = write_solution(&s, err);
+    s.api.free(&s.scip);
+    return status;
 }
 
 static int print_library_version(const char *library)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/plugins/scip_api.h"
 
-#define SYMBOL(member, name)                                                   \
+#define SYMBOL(member, entry)                                                  \
     {                                                                          \
-        "SCIP" name, offsetof(mo_scip_api, member), false                      \
+        .name = "SCIP" entry, .offset = offsetof(mo_scip_api, member)          \
     }
-#define OPTIONAL(member, name)                                                 \
+#define OPTIONAL(member, entry)                                                \
     {                                                                          \
-        "SCIP" name, offsetof(mo_scip_api, member), true                       \
+        .name = "SCIP" entry, .offset = offsetof(mo_scip_api, member),         \
+        .optional = true                                                       \
     }
 
 static const mo_dynlib_symbol symbols[] = {
-    SYMBOL(version_major, "majorVersion"),
-    SYMBOL(version_minor, "minorVersion"),
-    SYMBOL(version_patch, "techVersion"),
+    SYMBOL(version[0], "majorVersion"),
+    SYMBOL(version[1], "minorVersion"),
+    SYMBOL(version[2], "techVersion"),
     SYMBOL(create, "create"),
     SYMBOL(include_plugins, "includeDefaultPlugins"),
     SYMBOL(free, "free"),
@@ -41,15 +42,15 @@ static const mo_dynlib_symbol symbols[] = {
     OPTIONAL(lp_load, "lpiLoadColLP"),
     OPTIONAL(lp_solve, "lpiSolveDual"),
     OPTIONAL(lp_solution, "lpiGetSol"),
-    { NULL, 0, false },
+    { .name = NULL },
 };
 
 static bool query_version(const mo_dynlib *library, int version[3])
 {
     const mo_scip_api *api = (const mo_scip_api *) library;
 
-    return mo_dynlib_query_version(api->version_major, api->version_minor,
-                                   api->version_patch, version);
+    return mo_dynlib_query_version(api->version[0], api->version[1],
+                                   api->version[2], version);
 }
 
 const char *const mo_scip_sonames[] = { "libscip.so.10.0", "libscip.so.9.2",

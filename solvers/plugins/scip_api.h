@@ -19,9 +19,7 @@ enum { MO_SCIP_MINIMIZE = 1 };         /* SCIP_OBJSEN */
 
 typedef struct mo_scip_api {
     mo_dynlib library;
-    int (*version_major)(void);
-    int (*version_minor)(void);
-    int (*version_patch)(void);
+    int (*version[3])(void); /* major, minor, patch */
     int (*create)(void **scip);
     int (*include_plugins)(void *scip);
     int (*free)(void **scip);

@@ -52,28 +52,6 @@ static void emit_line(line_splitter *splitter)
         splitter->line(splitter->listener, splitter->text);
 }
 
-/* Calls line for every complete line; longer lines are truncated, and a
- * carriage return before the newline is removed. */
-static void feed_lines(line_splitter *splitter, const char *data, size_t size)
-{
-    const char *end;
-
-    while (size > 0 && (end = memchr(data, '\n', size))) {
-        append_bytes(splitter, data, (size_t) (end - data));
-        emit_line(splitter);
-        size -= (size_t) (end + 1 - data);
-        data = end + 1;
-    }
-    append_bytes(splitter, data, size);
-}
-
-/* Calls line for a last line without a newline. */
-static void flush_lines(line_splitter *splitter)
-{
-    if (splitter->length > 0)
-        emit_line(splitter);
-}
-
 static size_t count_settings(char *const *settings)
 {
     size_t n = 0;
@@ -99,24 +77,6 @@ static void put_setting(char **settings, size_t *n, const char *setting)
     /* exec takes no const, and changes nothing. */
     settings[i] = (char *) (uintptr_t) setting;
     *n += i == *n;
-}
-
-/* Returns this process's environment with the job's settings, as exec takes it;
- * NULL when out of memory.  The caller frees the array; the settings are
- * borrowed. */
-static char **build_environment(const mo_child_job *job)
-{
-    char *const *more = (char *const *) (uintptr_t) job->environment;
-    size_t n = count_settings(environ), n_more = count_settings(more);
-    char **settings = calloc(n + n_more + 1, sizeof *settings);
-
-    if (!settings)
-        return NULL;
-    if (n > 0)
-        memcpy(settings, environ, n * sizeof *settings);
-    for (size_t i = 0; i < n_more; i++)
-        put_setting(settings, &n, more[i]);
-    return settings;
 }
 
 typedef struct child_run {
@@ -153,9 +113,22 @@ static double elapsed_s(const child_run *r)
 static mo_status start_supervisor(child_run *r, int control, int output,
                                   mo_error *err)
 {
-    char **environment = build_environment(r->job);
+    char **environment;
     sigset_t all, before;
 
+    char *const *more = (char *const *) (uintptr_t) r->job->environment;
+    size_t n = count_settings(environ), n_more = count_settings(more);
+    char **settings = calloc(n + n_more + 1, sizeof *settings);
+
+    if (!settings) {
+        environment = NULL;
+    } else {
+        if (n > 0)
+            memcpy(settings, environ, n * sizeof *settings);
+        for (size_t i = 0; i < n_more; i++)
+            put_setting(settings, &n, more[i]);
+        environment = settings;
+    }
     if (!environment)
         return mo_fail(err, MO_E_MEMORY, "out of memory");
 
@@ -211,15 +184,12 @@ static void send_signal(child_run *r, int number)
         return;
 }
 
-static double grace_of(const mo_child_job *job)
-{
-    return job->grace_s > 0 ? job->grace_s : default_grace_s;
-}
-
 static void interrupt_command(child_run *r)
 {
     send_signal(r, SIGINT);
-    r->kill_s = fmin(r->kill_s, elapsed_s(r) + grace_of(r->job));
+    r->kill_s =
+        fmin(r->kill_s, elapsed_s(r) + (r->job->grace_s > 0 ? r->job->grace_s
+                                                            : default_grace_s));
 }
 
 /* Whole milliseconds, for poll(); -1: forever. */
@@ -256,41 +226,30 @@ static int enforce_limits(child_run *r)
     return timeout_ms(now, next);
 }
 
-/* The first interrupt is passed on; the second one kills. */
-static void read_interrupts(child_run *r)
-{
-    char byte;
-
-    while (read(r->interrupt, &byte, 1) == 1)
-        if (r->interrupts++ == 0)
-            interrupt_command(r);
-        else
-            r->kill_s = 0;
-}
-
 /* Returns false when nothing is left for now. */
 static bool read_output(child_run *r)
 {
     char data[16384];
     ssize_t got = read(r->output, data, sizeof data);
 
-    if (got > 0)
-        feed_lines(&r->splitter, data, (size_t) got);
-    else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+    if (got > 0) {
+        const char *at = data, *end;
+        size_t size = (size_t) got;
+
+        /* A line is emitted when it is complete; longer ones are truncated, and
+         * a carriage return before the newline is removed. */
+        while (size > 0 && (end = memchr(at, '\n', size))) {
+            append_bytes(&r->splitter, at, (size_t) (end - at));
+            emit_line(&r->splitter);
+            size -= (size_t) (end + 1 - at);
+            at = end + 1;
+        }
+        append_bytes(&r->splitter, at, size);
+    } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
         close(r->output);
         r->output = -1;
     }
     return got > 0;
-}
-
-/* The supervisor was killed. The command died with it, but others of its
- * process group may not have. */
-static void handle_lost_supervisor(child_run *r)
-{
-    if (r->command > 0)
-        kill(-r->command, SIGKILL);
-    r->status = SIGKILL;
-    r->ended = true;
 }
 
 static void read_supervisor(child_run *r)
@@ -301,7 +260,12 @@ static void read_supervisor(child_run *r)
     if (got < 0 && errno == EINTR)
         return;
     if (got != (ssize_t) sizeof news) {
-        handle_lost_supervisor(r);
+        /* The supervisor was killed. The command died with it, but others of
+         * its process group may not have. */
+        if (r->command > 0)
+            kill(-r->command, SIGKILL);
+        r->status = SIGKILL;
+        r->ended = true;
         return;
     }
     switch (news.event) {
@@ -336,33 +300,24 @@ static void supervise_run(child_run *r)
         }
         if (files[2].revents)
             read_output(r);
-        if (files[1].revents)
-            read_interrupts(r);
+        if (files[1].revents) {
+            /* The first interrupt is passed on; the second one kills. */
+            char byte;
+
+            while (read(r->interrupt, &byte, 1) == 1)
+                if (r->interrupts++ == 0)
+                    interrupt_command(r);
+                else
+                    r->kill_s = 0;
+        }
         if (files[0].revents)
             read_supervisor(r);
     }
     while (r->output >= 0 && read_output(r))
         continue;
-    flush_lines(&r->splitter);
-}
-
-static void fill_result(const child_run *r, mo_child_result *result)
-{
-    bool killed = WIFSIGNALED(r->status);
-
-    result->seconds = elapsed_s(r);
-    result->by_signal = killed;
-    result->code = killed ? WTERMSIG(r->status) : WEXITSTATUS(r->status);
-    if (r->failure) {
-        result->end = MO_CHILD_NOT_STARTED;
-        result->code = r->failure;
-    } else if (r->interrupts) {
-        result->end = MO_CHILD_INTERRUPTED;
-    } else if (killed && (r->hard || (r->soft && result->code == SIGINT))) {
-        result->end = MO_CHILD_TIMEOUT;
-    } else {
-        result->end = killed ? MO_CHILD_KILLED : MO_CHILD_EXITED;
-    }
+    /* Calls line for a last line without a newline. */
+    if (r->splitter.length > 0)
+        emit_line(&r->splitter);
 }
 
 mo_status mo_child_run(const mo_child_job *job, mo_child_result *result,
@@ -380,7 +335,21 @@ mo_status mo_child_run(const mo_child_job *job, mo_child_result *result,
     status = start_run(&r, err);
     if (status == MO_OK) {
         supervise_run(&r);
-        fill_result(&r, result);
+        bool killed = WIFSIGNALED(r.status);
+
+        result->seconds = elapsed_s(&r);
+        result->by_signal = killed;
+        result->code = killed ? WTERMSIG(r.status) : WEXITSTATUS(r.status);
+        if (r.failure) {
+            result->end = MO_CHILD_NOT_STARTED;
+            result->code = r.failure;
+        } else if (r.interrupts) {
+            result->end = MO_CHILD_INTERRUPTED;
+        } else if (killed && (r.hard || (r.soft && result->code == SIGINT))) {
+            result->end = MO_CHILD_TIMEOUT;
+        } else {
+            result->end = killed ? MO_CHILD_KILLED : MO_CHILD_EXITED;
+        }
         close(r.control);
         if (r.output >= 0)
             close(r.output);

@@ -69,35 +69,6 @@ void mo_interrupt_all(void)
     notify_all(SIGINT);
 }
 
-/* An ignored signal (nohup, a background job of sh) stays ignored. */
-static void install_handlers(void)
-{
-    struct sigaction action = { .sa_flags = SA_RESTART };
-
-    action.sa_handler = handle_signal;
-    sigfillset(&action.sa_mask);
-    for (int i = 0; i < N_SIGNALS; i++) {
-        sigaction(signals[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN)
-            sigaction(signals[i], &action, NULL);
-    }
-}
-
-static void restore_handlers(void)
-{
-    for (int i = 0; i < N_SIGNALS; i++)
-        sigaction(signals[i], &before[i], NULL);
-}
-
-static int find_free_slot(void)
-{
-    int i = 0;
-
-    while (i < MAX_PIPES && atomic_load(&write_ends[i]) != FREE)
-        i++;
-    return i;
-}
-
 mo_status mo_interrupt_open(int *fd, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -106,15 +77,27 @@ mo_status mo_interrupt_open(int *fd, mo_error *err)
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
         return mo_fail_errno(err, "", "cannot make a pipe");
     pthread_mutex_lock(&lock);
-    at = find_free_slot();
+    at = 0;
+    while (at < MAX_PIPES && atomic_load(&write_ends[at]) != FREE)
+        at++;
     if (at == MAX_PIPES) {
         status =
             mo_fail(err, MO_E_LIMIT, "more than %d runs at a time", MAX_PIPES);
     } else {
         reading[at] = ends[0];
         atomic_store(&write_ends[at], ends[1] + 1);
-        if (n_watches++ == 0)
-            install_handlers();
+        /* An ignored signal (nohup, a background job of sh) stays ignored. */
+        if (n_watches++ == 0) {
+            struct sigaction action = { .sa_flags = SA_RESTART };
+
+            action.sa_handler = handle_signal;
+            sigfillset(&action.sa_mask);
+            for (int i = 0; i < N_SIGNALS; i++) {
+                sigaction(signals[i], NULL, &before[i]);
+                if (before[i].sa_handler != SIG_IGN)
+                    sigaction(signals[i], &action, NULL);
+            }
+        }
     }
     pthread_mutex_unlock(&lock);
     if (status != MO_OK) {
@@ -133,7 +116,8 @@ void mo_interrupt_close(int fd)
         if (atomic_load(&write_ends[i]) == FREE || reading[i] != fd)
             continue;
         if (--n_watches == 0)
-            restore_handlers();
+            for (int s = 0; s < N_SIGNALS; s++)
+                sigaction(signals[s], &before[s], NULL);
         close(atomic_exchange(&write_ends[i], FREE) - 1);
         close(fd);
         break;

@@ -70,38 +70,6 @@ static void each_proc_entry(const char *folder,
     close(fd);
 }
 
-static void reset_signals(void)
-{
-    struct sigaction by_default = { .sa_flags = 0 };
-    sigset_t none;
-
-    by_default.sa_handler = SIG_DFL;
-    for (int i = 1; i < NSIG; i++)
-        sigaction(i, &by_default, NULL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/* RLIMIT_DATA does not count reserved memory (the arenas of threads), as
- * RLIMIT_AS would. */
-static bool limit_memory(int64_t bytes)
-{
-    const struct rlimit limit = { (rlim_t) bytes, (rlim_t) bytes };
-
-    return bytes == 0 || setrlimit(RLIMIT_DATA, &limit) == 0;
-}
-
-static bool prepare_child(const mo_child_job *job, pid_t supervisor)
-{
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != supervisor)
-        _exit(EXIT_NOT_STARTED);
-    reset_signals();
-    return limit_memory(job->memory_bytes) &&
-           (!job->folder || chdir(job->folder) == 0);
-}
-
 /* Line-buffered output, as the lines are read at once. */
 _Noreturn static void run_body(const mo_child_job *job,
                                char *const *environment, int failures)
@@ -122,7 +90,26 @@ _Noreturn static void exec_command(const mo_child_job *job,
                                    char *const *environment, pid_t supervisor,
                                    int failures)
 {
-    if (prepare_child(job, supervisor)) {
+    struct sigaction by_default;
+    sigset_t none;
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != supervisor)
+        _exit(EXIT_NOT_STARTED);
+    by_default = (struct sigaction){ .sa_flags = 0 };
+    by_default.sa_handler = SIG_DFL;
+    for (int i = 1; i < NSIG; i++)
+        sigaction(i, &by_default, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    /* RLIMIT_DATA does not count reserved memory (the arenas of threads), as
+     * RLIMIT_AS would. */
+    const struct rlimit limit = { (rlim_t) job->memory_bytes,
+                                  (rlim_t) job->memory_bytes };
+
+    if ((job->memory_bytes == 0 || setrlimit(RLIMIT_DATA, &limit) == 0) &&
+        (!job->folder || chdir(job->folder) == 0)) {
         if (job->body)
             run_body(job, environment, failures);
         /* exec takes no const, and changes nothing. */
@@ -254,33 +241,6 @@ static void kill_adopted(int pid, void *context)
         kill(pid, SIGKILL);
 }
 
-/* Kills all that the command started. The command is not reaped before that,
- * so that its process group id stays valid. */
-static int kill_all(pid_t command)
-{
-    const struct timespec pause = { 0, ROUND_NS };
-    int status = 0;
-
-    kill(-command, SIGKILL);
-    kill(command, SIGKILL);
-    while (waitpid(command, &status, 0) < 0)
-        if (errno != EINTR) {
-            status = SIGKILL; /* not known, and no success */
-            break;
-        }
-    for (int i = 0; i < MAX_ROUNDS; i++) {
-        pid_t gone = waitpid(-1, NULL, WNOHANG);
-
-        if (gone < 0)
-            break;
-        if (gone == 0) {
-            each_proc_entry("/proc", kill_adopted, NULL);
-            nanosleep(&pause, NULL);
-        }
-    }
-    return status;
-}
-
 /* Returns whether the command has ended, or cannot be waited for; reaps all
  * other children. */
 static bool has_ended(pid_t command)
@@ -358,7 +318,28 @@ _Noreturn void mo_supervisor_run(const mo_child_job *job,
     }
     send_event(MO_SUPERVISOR_STARTED, command);
     accompanied = run_loop(command);
-    status = kill_all(command);
+    /* Kills all that the command started. The command is not reaped before
+     * that, so that its process group id stays valid. */
+    const struct timespec pause = { 0, ROUND_NS };
+
+    status = 0;
+    kill(-command, SIGKILL);
+    kill(command, SIGKILL);
+    while (waitpid(command, &status, 0) < 0)
+        if (errno != EINTR) {
+            status = SIGKILL; /* not known, and no success */
+            break;
+        }
+    for (int i = 0; i < MAX_ROUNDS; i++) {
+        pid_t gone = waitpid(-1, NULL, WNOHANG);
+
+        if (gone < 0)
+            break;
+        if (gone == 0) {
+            each_proc_entry("/proc", kill_adopted, NULL);
+            nanosleep(&pause, NULL);
+        }
+    }
     if (accompanied)
         send_event(MO_SUPERVISOR_ENDED, status);
     else if (job->scratch)

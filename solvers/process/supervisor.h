@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * supervisor.h - the process between this one and a command; see child.h.
+ * supervisor.h - a process between this one and a command, which kills every
+ * process that the command started when the command or this process ends, even
+ * if this process is killed and cannot clean up itself; see child.h.
  *
  * The control socket has packets. To the supervisor: signals to pass on to the
  * command's process group. From it: mo_supervisor_message.

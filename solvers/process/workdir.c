@@ -52,11 +52,6 @@ static bool remove_entry(int folder, const char *name, int depth)
     return unlinkat(folder, name, AT_REMOVEDIR) == 0;
 }
 
-static bool is_dots(const char *name)
-{
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 /* Returns whether any entry went. */
 static bool remove_listed(int folder, int depth)
 {
@@ -70,7 +65,8 @@ static bool remove_listed(int folder, int depth)
         for (ssize_t at = 0; at < got;) {
             const struct dirent64 *entry = (const void *) (entries + at);
 
-            if (!is_dots(entry->d_name) &&
+            if (!(strcmp(entry->d_name, ".") == 0 ||
+                  strcmp(entry->d_name, "..") == 0) &&
                 remove_entry(folder, entry->d_name, depth))
                 any = true;
             at += entry->d_reclen;
@@ -140,17 +136,6 @@ static bool is_own_folder(int parent, const char *name)
            S_ISDIR(state.st_mode) && state.st_uid == geteuid();
 }
 
-static void remove_if_stale(const char *path)
-{
-    int folder = open_folder(path);
-
-    if (folder < 0)
-        return;
-    if (flock(folder, LOCK_EX | LOCK_NB) == 0 && is_same_folder(folder, path))
-        mo_workdir_remove(path);
-    close(folder);
-}
-
 /* A stale folder that cannot be removed is no error. */
 static void remove_stale(const char *parent)
 {
@@ -166,34 +151,19 @@ static void remove_stale(const char *parent)
             !is_own_folder(dirfd(entries), entry->d_name))
             continue;
         path = mo_path_format("%s/%s", parent, entry->d_name);
-        if (path)
-            remove_if_stale(path);
+        if (path) {
+            int folder = open_folder(path);
+
+            if (folder >= 0) {
+                if (flock(folder, LOCK_EX | LOCK_NB) == 0 &&
+                    is_same_folder(folder, path))
+                    mo_workdir_remove(path);
+                close(folder);
+            }
+        }
         free(path);
     }
     closedir(entries);
-}
-
-/* Solvers run in other folders, so it has to be an absolute path. */
-static char *temporary_folder(void)
-{
-    const char *named = getenv("TMPDIR");
-
-    return realpath(named && *named ? named : "/tmp", NULL);
-}
-
-/* Signals wait until it is registered, so that none finds it unregistered. */
-static bool create_registered(char *path)
-{
-    sigset_t all, old;
-    bool made;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    made = mkdtemp(path) != NULL;
-    if (made)
-        mo_cleanup_register_folder(path, mo_workdir_remove);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return made;
 }
 
 static mo_status create_locked(const char *parent, mo_workdir *workdir,
@@ -204,7 +174,18 @@ static mo_status create_locked(const char *parent, mo_workdir *workdir,
         workdir->path = mo_path_format("%s/%s", parent, PREFIX "XXXXXX");
         if (!workdir->path)
             return mo_fail_memory(err);
-        if (!create_registered(workdir->path))
+        /* Signals wait until it is registered, so that none finds it
+         * unregistered. */
+        sigset_t all, old;
+        bool made;
+
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &old);
+        made = mkdtemp(workdir->path) != NULL;
+        if (made)
+            mo_cleanup_register_folder(workdir->path, mo_workdir_remove);
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
+        if (!made)
             return mo_fail_errno(err, parent, "cannot make a folder there");
         if (lock_workdir(workdir))
             return MO_OK;
@@ -215,7 +196,9 @@ static mo_status create_locked(const char *parent, mo_workdir *workdir,
 
 mo_status mo_workdir_new(mo_workdir **workdir, mo_error *err)
 {
-    char *parent = temporary_folder();
+    /* Solvers run in other folders, so it has to be an absolute path. */
+    const char *named = getenv("TMPDIR");
+    char *parent = realpath(named && *named ? named : "/tmp", NULL);
     mo_workdir *w = calloc(1, sizeof *w);
     mo_status status;
 

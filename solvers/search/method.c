@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of placement methods, and those that plug-ins add to it. */
 #include "solvers/search/method.h"
 
 #include <string.h>

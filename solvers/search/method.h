@@ -35,17 +35,10 @@ typedef struct mo_method_task {
     uint64_t seed;
     int threads; /* 0: all cores */
     double gap;  /* relative gap to stop at, e.g. 0.01 */
-    int rounds;  /* of improvement; 0: until time or gap is reached or no job is
-                    left; negative: none */
-    int closing_rounds; /* up to so many while the relative gap is at most
-                           closing_gap; 0: rounds */
-    double closing_gap;
-    /* 0: parts of the search get shares of the time left. Else the clock
-     * decides nothing until stop is reached: the bound of the full instance and
-     * annealing within memory have this part of their work, and no round begins
-     * after max_polls of stop. */
-    double effort;
-    int64_t max_polls;
+    int rounds;  /* of improvement; 0: until time, work or gap is reached or no
+                    job is left; negative: none */
+    int64_t max_work; /* counted work (base/stop.h) after which no round begins;
+                         0: no limit */
     const mo_stop *stop;
     const mo_solver *assist; /* for subproblems, or NULL; with found */
     const mo_solver_install *found;

@@ -8,15 +8,62 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/temporary_name.h"
+#include "base/digest.h"
+
+/*
+ * Names of files that are not complete yet: "FOLDER/.NAME.moirai-" and random
+ * letters.
+ */
+
+enum { LETTERS = 6 };
+
+static const char letters_used[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+/* Returns the length of the directory part of path, with its slash. */
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? (size_t) (slash - path) + 1 : 0;
+}
+
+/* Returns "folder/.name.moirai-" with space for the random letters; a name
+ * close to the system's limit is truncated. The caller frees it; NULL: memory
+ * is exhausted. */
+static char *temporary_stem(const char *path)
+{
+    static const char mark[] = ".moirai-";
+    size_t folder = folder_length(path), name = strlen(path + folder);
+    size_t longest = NAME_MAX - 1 - (sizeof mark - 1) - LETTERS;
+    size_t size = strlen(path) + 1 + sizeof mark + LETTERS;
+    char *stem = malloc(size);
+
+    if (stem)
+        snprintf(stem, size, "%.*s.%.*s%s", (int) folder, path,
+                 (int) (name < longest ? name : longest), path + folder, mark);
+    return stem;
+}
+
+/* Returns whether name, without a folder, is the stem's and letters. */
+static bool is_temporary_name(const char *name, const char *stem)
+{
+    size_t length = strlen(stem);
+
+    return strncmp(name, stem, length) == 0 &&
+           strlen(name + length) == LETTERS &&
+           strspn(name + length, letters_used) == LETTERS;
+}
 
 struct mo_atomic_file {
     int fd;
@@ -64,7 +111,7 @@ static mo_atomic_file *new_target(const char *name, const char *path)
 /* Replaces *path, a symbolic link, by its target. */
 static bool follow_link(char **path, const char *to)
 {
-    size_t folder = *to == '/' ? 0 : mo_temporary_folder_length(*path);
+    size_t folder = *to == '/' ? 0 : folder_length(*path);
     char *whole = malloc(folder + strlen(to) + 1);
 
     if (!whole)
@@ -94,13 +141,6 @@ static mo_status resolve_links(mo_atomic_file *target, mo_error *err)
     return mo_fail_errno(err, target->name, "cannot open");
 }
 
-static char *folder_of(const char *path)
-{
-    size_t length = mo_temporary_folder_length(path);
-
-    return length > 0 ? strndup(path, length) : strdup(".");
-}
-
 /* Returns whether the opened file is still the one of that name. */
 static bool is_same_file(int fd, int folder, const char *name)
 {
@@ -127,22 +167,6 @@ static void remove_if_stale(int folder, const char *name)
     if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_same_file(fd, folder, name))
         unlinkat(folder, name, 0);
     close(fd);
-}
-
-/* Removes the temporaries for this path that killed processes have left. One
- * that cannot be removed is no error. */
-static void remove_stale(const char *folder, const char *stem)
-{
-    DIR *entries = opendir(folder);
-    const struct dirent *entry;
-
-    if (!entries)
-        return;
-    while ((entry = readdir(entries)))
-        if (mo_temporary_is_name(entry->d_name,
-                                 stem + mo_temporary_folder_length(stem)))
-            remove_if_stale(dirfd(entries), entry->d_name);
-    closedir(entries);
 }
 
 /* Opens an unnamed file in the folder (Linux), which ceases to exist with the
@@ -185,7 +209,19 @@ static int find_temporary_name(mo_atomic_file *target, char *stem,
     char *letters = stem + strlen(stem);
 
     for (int i = 0; i < MAX_TRIES; i++) {
-        mo_temporary_letters(letters, i);
+        struct timespec now;
+        uint64_t bits;
+        int64_t seed[4];
+
+        clock_gettime(CLOCK_REALTIME, &now);
+        seed[0] = now.tv_sec;
+        seed[1] = now.tv_nsec;
+        seed[2] = getpid();
+        seed[3] = i;
+        bits = mo_digest_of(seed, sizeof seed);
+        for (int j = 0; j < LETTERS; j++, bits /= 36)
+            letters[j] = letters_used[bits % 36];
+        letters[LETTERS] = '\0';
         /* Registered before it exists, so that no signal finds it
          * unregistered. */
         mo_cleanup_register(stem);
@@ -219,17 +255,28 @@ static bool create_named(mo_atomic_file *target, const char *path)
 static mo_status create_temporary(mo_atomic_file *target, mode_t mode,
                                   mo_error *err)
 {
-    char *stem = mo_temporary_stem(target->path),
-         *folder = folder_of(target->path);
+    char *stem = temporary_stem(target->path), *folder;
     int failure = 0;
+    DIR *entries;
+    const struct dirent *entry;
+    size_t length = folder_length(target->path);
 
+    folder = length > 0 ? strndup(target->path, length) : strdup(".");
     target->mode = mode;
     if (!stem || !folder) {
         free(stem);
         free(folder);
         return mo_fail_memory(err);
     }
-    remove_stale(folder, stem);
+    /* Removes the temporaries for this path that killed processes have left.
+     * One that cannot be removed is no error. */
+    entries = opendir(folder);
+    if (entries) {
+        while ((entry = readdir(entries)))
+            if (is_temporary_name(entry->d_name, stem + folder_length(stem)))
+                remove_if_stale(dirfd(entries), entry->d_name);
+        closedir(entries);
+    }
     target->fd = open_unnamed(folder, mode);
     if (target->fd < 0)
         failure = find_temporary_name(target, stem, create_named);
@@ -265,8 +312,7 @@ static mo_status open_path(mo_atomic_file *target, mo_error *err)
 
             if (status != MO_OK)
                 return status;
-            if (target->path[mo_temporary_folder_length(target->path)] ==
-                '\0') {
+            if (target->path[folder_length(target->path)] == '\0') {
                 errno = *target->path ? EISDIR : ENOENT;
                 return mo_fail_errno(err, target->name, "cannot create");
             }
@@ -392,7 +438,7 @@ static int name_file(mo_atomic_file *target)
         return 0;
     if (errno != EEXIST || target->exclusive)
         return errno;
-    stem = mo_temporary_stem(target->path);
+    stem = temporary_stem(target->path);
     if (!stem)
         return ENOMEM;
     while (flock(target->fd, LOCK_EX) != 0 && errno == EINTR)

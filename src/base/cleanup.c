@@ -18,9 +18,9 @@ static const int deadly[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU,
 
 /*
  * A signal handler gets nothing but the signal, so its data can only be
- * global: the one exception to the rule against mutable globals. It is
- * accessed by lock-free exchanges alone, which threads and handlers may do at
- * any moment.
+ * global: an exception to the rule against mutable globals, as the line of
+ * base/progress.c is. It is accessed by lock-free exchanges alone, which
+ * threads and handlers may do at any moment.
  */
 static _Atomic(const char *) paths[MAX_PATHS];
 static _Atomic(const char *) folders[MAX_PATHS];
@@ -28,17 +28,6 @@ static _Atomic(mo_cleanup_remover *) remove_folder;
 
 /* A forked child must not remove the files of its parent. */
 static _Atomic long owner;
-
-static void forget_inherited(void)
-{
-    long self = (long) getpid(), previous = atomic_exchange(&owner, self);
-
-    if (previous != 0 && previous != self)
-        for (int i = 0; i < MAX_PATHS; i++) {
-            atomic_store(&paths[i], NULL);
-            atomic_store(&folders[i], NULL);
-        }
-}
 
 void mo_cleanup_run(void)
 {
@@ -65,29 +54,31 @@ static void remove_all(int signal_number)
     raise(signal_number);
 }
 
-static void install(int signal_number)
-{
-    struct sigaction old, ours = { .sa_flags = (int) SA_RESETHAND };
-
-    if (sigaction(signal_number, NULL, &old) != 0 ||
-        (old.sa_flags & SA_SIGINFO) || old.sa_handler != SIG_DFL)
-        return;
-    ours.sa_handler = remove_all;
-    sigfillset(&ours.sa_mask);
-    sigaction(signal_number, &ours, NULL);
-}
-
 static void add(_Atomic(const char *) *slots, const char *path)
 {
-    forget_inherited();
+    long self = (long) getpid(), previous = atomic_exchange(&owner, self);
+
+    if (previous != 0 && previous != self)
+        for (int i = 0; i < MAX_PATHS; i++) {
+            atomic_store(&paths[i], NULL);
+            atomic_store(&folders[i], NULL);
+        }
     for (int i = 0; i < MAX_PATHS; i++) {
         const char *empty = NULL;
 
         if (atomic_compare_exchange_strong(&slots[i], &empty, path))
             break;
     }
-    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
-        install(deadly[i]);
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
+        struct sigaction old, ours = { .sa_flags = (int) SA_RESETHAND };
+
+        if (sigaction(deadly[i], NULL, &old) != 0 ||
+            (old.sa_flags & SA_SIGINFO) || old.sa_handler != SIG_DFL)
+            continue;
+        ours.sa_handler = remove_all;
+        sigfillset(&ours.sa_mask);
+        sigaction(deadly[i], &ours, NULL);
+    }
 }
 
 static void drop(_Atomic(const char *) *slots, const char *path)

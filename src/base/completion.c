@@ -8,13 +8,6 @@ static bool is_repeated(const mo_option *option)
     return option->kind == MO_OPTION_COUNT || option->kind == MO_OPTION_LIST;
 }
 
-/* Writes the choices as words: "lp|mps" becomes "lp mps". */
-static void put_words(mo_out *out, const char *choices)
-{
-    for (; *choices; choices++)
-        mo_out_char(out, *choices == '|' ? ' ' : *choices);
-}
-
 /* Writes the values of an option: its choices, or suggestions. Before a colon
  * is the text given. */
 static void put_values(mo_out *out, const mo_option *option,
@@ -22,8 +15,9 @@ static void put_values(mo_out *out, const mo_option *option,
 {
     const char *name;
 
-    if (option->choices)
-        put_words(out, option->choices);
+    /* The choices as words: "lp|mps" becomes "lp mps". */
+    for (const char *at = option->choices; at && *at; at++)
+        mo_out_char(out, *at == '|' ? ' ' : *at);
     for (size_t i = 0; option->suggest && (name = option->suggest(i)); i++) {
         mo_out_text(out, i > 0 ? " " : "");
         for (; *name; name++)

@@ -13,37 +13,6 @@
 
 enum { LINE_SIZE = 256, PATH_SIZE = 1024, BYTES_PER_KIB = 1024 };
 
-/* Returns the number in a file; "max" and an absent file are INT64_MAX. */
-static int64_t read_number(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    int64_t number;
-
-    if (!file)
-        return INT64_MAX;
-    if (fscanf(file, "%" SCNd64, &number) != 1 || number < 0)
-        number = INT64_MAX;
-    (void) fclose(file);
-    return number;
-}
-
-/* MemAvailable of Linux includes memory that can be reclaimed. */
-static int64_t available_bytes(void)
-{
-    FILE *file = fopen("/proc/meminfo", "re");
-    char line[LINE_SIZE];
-    int64_t kib = -1;
-
-    while (file && kib < 0 && fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %" SCNd64, &kib) != 1)
-            kib = -1;
-    if (file)
-        (void) fclose(file);
-    if (kib >= 0 && kib < INT64_MAX / BYTES_PER_KIB)
-        return kib * BYTES_PER_KIB;
-    return (int64_t) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-}
-
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -101,9 +70,17 @@ void mo_host_walk_cgroups(const char *root, const char *controller,
 static int64_t read_group_number(const char *folder, const char *name)
 {
     char path[PATH_SIZE + 64];
+    FILE *file;
+    int64_t number;
 
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    return read_number(path);
+    file = fopen(path, "re");
+    if (!file)
+        return INT64_MAX;
+    if (fscanf(file, "%" SCNd64, &number) != 1 || number < 0)
+        number = INT64_MAX;
+    (void) fclose(file);
+    return number;
 }
 
 /* File pages of a group, which are reclaimed before it is out of memory. */
@@ -154,8 +131,21 @@ mo_host_group_memory mo_host_group_memory_read(const char *root)
 
 int64_t mo_host_available_memory_bytes(void)
 {
-    int64_t bytes = available_bytes();
+    int64_t bytes;
+    FILE *file = fopen("/proc/meminfo", "re");
+    char line[LINE_SIZE];
+    int64_t kib = -1;
 
+    /* MemAvailable of Linux includes memory that can be reclaimed. */
+    while (file && kib < 0 && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %" SCNd64, &kib) != 1)
+            kib = -1;
+    if (file)
+        (void) fclose(file);
+    if (kib >= 0 && kib < INT64_MAX / BYTES_PER_KIB)
+        bytes = kib * BYTES_PER_KIB;
+    else
+        bytes = (int64_t) sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     if (bytes <= 0)
         bytes = INT64_MAX;
     return least(bytes, mo_host_group_memory_read("").available);

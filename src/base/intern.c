@@ -93,28 +93,6 @@ static slot *find_slot(const mo_intern *table, uint32_t hash, const char *text,
     }
 }
 
-static mo_status grow_table(mo_intern *table, mo_error *err)
-{
-    size_t n = table->n_slots * 2, mask = n - 1;
-    slot *slots = calloc(n, sizeof *slots);
-
-    if (!slots)
-        return mo_fail_memory(err);
-    for (size_t i = 0; i < table->n_slots; i++) {
-        size_t at = table->slots[i].hash & mask;
-
-        if (table->slots[i].number_plus_1 == 0)
-            continue;
-        while (slots[at].number_plus_1 != 0)
-            at = (at + 1) & mask;
-        slots[at] = table->slots[i];
-    }
-    free(table->slots);
-    table->slots = slots;
-    table->n_slots = n;
-    return MO_OK;
-}
-
 mo_status mo_intern_append(mo_intern *table, const char *text, size_t length,
                            int *number, mo_error *err)
 {
@@ -145,9 +123,23 @@ mo_status mo_intern_put(mo_intern *table, const char *text, size_t length,
 
     if (s->number_plus_1 == 0) {
         if (table->count >= table->n_slots / 4 * 3) {
-            status = grow_table(table, err);
-            if (status != MO_OK)
-                return status;
+            size_t n = table->n_slots * 2, mask = n - 1;
+            slot *slots = calloc(n, sizeof *slots);
+
+            if (!slots)
+                return mo_fail_memory(err);
+            for (size_t i = 0; i < table->n_slots; i++) {
+                size_t at = table->slots[i].hash & mask;
+
+                if (table->slots[i].number_plus_1 == 0)
+                    continue;
+                while (slots[at].number_plus_1 != 0)
+                    at = (at + 1) & mask;
+                slots[at] = table->slots[i];
+            }
+            free(table->slots);
+            table->slots = slots;
+            table->n_slots = n;
             s = find_slot(table, hash, text, length);
         }
         status = mo_intern_append(table, text, length, number, err);

@@ -16,6 +16,14 @@ typedef mo_json_cursor cursor;
 
 static bool skip_value(cursor *c, int depth);
 
+/* Notes the first fault, which is the innermost. */
+static bool fail(cursor *c, const char *fault)
+{
+    if (!c->fault)
+        c->fault = fault;
+    return false;
+}
+
 static void skip_space(cursor *c)
 {
     while (c->at < c->end && *c->at && strchr(" \t\n\r", *c->at))
@@ -61,17 +69,17 @@ static bool skip_digits(cursor *c)
 
 static bool skip_number(cursor *c)
 {
+    bool valid;
+
     take(c, '-');
-    if (!take(c, '0') && !skip_digits(c))
-        return false;
-    if (take(c, '.') && !skip_digits(c))
-        return false;
-    if (take(c, 'e') || take(c, 'E')) {
+    valid =
+        (take(c, '0') || skip_digits(c)) && (!take(c, '.') || skip_digits(c));
+    if (valid && (take(c, 'e') || take(c, 'E'))) {
         if (!take(c, '-'))
             take(c, '+');
-        return skip_digits(c);
+        valid = skip_digits(c);
     }
-    return true;
+    return valid || fail(c, "no number where one should be");
 }
 
 static int hex_digit(char digit)
@@ -140,12 +148,12 @@ static bool take_character(cursor *c, uint32_t *code)
     size_t n;
 
     if (take(c, '\\'))
-        return take_escape(c, code);
+        return take_escape(c, code) || fail(c, "a broken escape in a string");
+    if (c->at == c->end || (unsigned char) *c->at < 0x20)
+        return fail(c, "a string that does not end in its line");
     n = mo_utf8_decode(c->at, (size_t) (c->end - c->at), code);
-    if (n == 0 || *code < 0x20)
-        return false;
     c->at += n;
-    return true;
+    return n > 0 || fail(c, "a string with bytes that are no UTF-8");
 }
 
 static bool skip_string(cursor *c)
@@ -153,7 +161,7 @@ static bool skip_string(cursor *c)
     uint32_t code;
 
     if (!take(c, '"'))
-        return false;
+        return fail(c, "no string where one should be");
     while (!take(c, '"'))
         if (!take_character(c, &code))
             return false;
@@ -162,34 +170,36 @@ static bool skip_string(cursor *c)
 
 static bool skip_member(cursor *c, int depth)
 {
-    return skip_string(c) && take_delimiter(c, ':') && skip_value(c, depth);
+    return skip_string(c) &&
+           (take_delimiter(c, ':') || fail(c, "no ':' behind a key")) &&
+           skip_value(c, depth);
 }
 
-/* Skips the items behind the opening bracket, and the closing one. */
-static bool skip_items(cursor *c, char close, int depth,
-                       bool (*skip_item)(cursor *, int))
+/* Skips the opening bracket, the items behind it, and the closing one. */
+static bool skip_items(cursor *c, char close, int depth)
 {
+    c->at++;
+    if (depth > MAX_DEPTH)
+        return fail(c, "brackets nested too deeply");
     skip_space(c);
     if (take(c, close))
         return true;
     do {
-        if (!skip_item(c, depth))
+        if (!(close == '}' ? skip_member : skip_value)(c, depth))
             return false;
     } while (take_delimiter(c, ','));
-    return take(c, close);
+    return take(c, close) ||
+           fail(c, close == '}' ? "neither ',' nor '}' behind a member"
+                                : "neither ',' nor ']' behind an item");
 }
 
 static bool skip_value(cursor *c, int depth)
 {
-    if (c->at == c->end)
-        return false;
-    switch (*c->at) {
+    switch (c->at < c->end ? *c->at : '\0') {
     case '{':
-        c->at++;
-        return depth < MAX_DEPTH && skip_items(c, '}', depth + 1, skip_member);
+        return skip_items(c, '}', depth + 1);
     case '[':
-        c->at++;
-        return depth < MAX_DEPTH && skip_items(c, ']', depth + 1, skip_value);
+        return skip_items(c, ']', depth + 1);
     case '"':
         return skip_string(c);
     case 't':
@@ -203,20 +213,28 @@ static bool skip_value(cursor *c, int depth)
     }
 }
 
+bool mo_json_check(mo_json_cursor *c, const char *text, size_t length)
+{
+    *c = (cursor){ text, text + length, NULL };
+    skip_space(c);
+    if (c->at == c->end || *c->at != '{')
+        return fail(c, "no object where one should be");
+    if (!skip_value(c, 0))
+        return false;
+    skip_space(c);
+    return c->at == c->end || fail(c, "text behind the document");
+}
+
 bool mo_json_is_object(const char *text, size_t length)
 {
-    cursor c = { text, text + length };
+    cursor c;
 
-    skip_space(&c);
-    if (c.at == c.end || *c.at != '{' || !skip_value(&c, 0))
-        return false;
-    skip_space(&c);
-    return c.at == c.end;
+    return mo_json_check(&c, text, length);
 }
 
 bool mo_json_is_text_array(const char *text, size_t length)
 {
-    cursor c = { text, text + length };
+    cursor c = { text, text + length, NULL };
 
     if (!take_delimiter(&c, '['))
         return false;
@@ -256,36 +274,53 @@ static bool skip_if_spelled(cursor *c, const char *wanted, bool any_case)
     return same && *wanted == '\0';
 }
 
-int mo_json_open(mo_json_cursor *c, const char *text)
+bool mo_json_open(mo_json_cursor *c, char bracket, const char *text,
+                  size_t length)
 {
-    *c = (mo_json_cursor){ text, text + strlen(text) };
-    return take_delimiter(c, '{') ? 1 : -1;
+    *c = (cursor){ text, text + length, NULL };
+    return take_delimiter(c, bracket);
 }
 
-int mo_json_take_member(mo_json_cursor *c, mo_json_member *member)
+int mo_json_take_item(mo_json_cursor *c, mo_json_member *item)
 {
-    if (c->at == c->end || *c->at != '"')
+    if (c->at == c->end || *c->at == ']')
         return 0;
-    *member = (mo_json_member){ .key = c->at + 1 };
-    if (skip_string(c))
-        member->key_length = (size_t) (c->at - member->key) - 1;
-    else
-        member->key = NULL;
-    if (!take_delimiter(c, ':'))
-        return -1;
-    member->value = c->at;
+    *item = (mo_json_member){ .value = c->at };
     if (!skip_value(c, 1))
         return -1;
-    member->value_length = (size_t) (c->at - member->value);
+    item->value_length = (size_t) (c->at - item->value);
     take_delimiter(c, ',');
     return 1;
 }
 
-/* Returns whether the member's key is the one given. */
-static bool has_key(const mo_json_member *member, const char *key)
+int mo_json_take_member(mo_json_cursor *c, mo_json_member *member)
 {
-    cursor c = { member->key - 1, member->key + member->key_length + 1 };
+    const char *key;
+    size_t key_length = 0;
+    int taken;
 
+    if (c->at == c->end || *c->at != '"')
+        return 0;
+    key = c->at + 1;
+    if (skip_string(c))
+        key_length = (size_t) (c->at - key) - 1;
+    else
+        key = NULL;
+    if (!take_delimiter(c, ':'))
+        return -1;
+    taken = mo_json_take_item(c, member);
+    member->key = key;
+    member->key_length = key_length;
+    return taken > 0 ? 1 : -1;
+}
+
+bool mo_json_key_is(const mo_json_member *member, const char *key)
+{
+    cursor c;
+
+    if (!member->key)
+        return false;
+    c = (cursor){ member->key - 1, member->key + member->key_length + 1, NULL };
     return skip_if_spelled(&c, key, false);
 }
 
@@ -294,54 +329,20 @@ const char *mo_json_find(const char *text, const char *key, size_t *length)
     cursor c;
     mo_json_member member;
     const char *value = NULL;
-    int found = mo_json_open(&c, text);
+    int found = mo_json_open(&c, '{', text, strlen(text)) ? 1 : -1;
 
     while (found > 0 && (found = mo_json_take_member(&c, &member)) > 0)
-        if (member.key && has_key(&member, key)) {
+        if (mo_json_key_is(&member, key)) {
             value = member.value;
             *length = member.value_length;
         }
     return found < 0 ? NULL : value;
 }
 
-bool mo_json_next(const char **at, mo_json_member *member)
-{
-    cursor c = { *at, *at + strlen(*at) };
-
-    if ((!take_delimiter(&c, '{') && !take_delimiter(&c, ',')) ||
-        c.at == c.end || *c.at != '"')
-        return false;
-    member->key = c.at + 1;
-    if (!skip_string(&c))
-        return false;
-    member->key_length = (size_t) (c.at - member->key) - 1;
-    if (!take_delimiter(&c, ':'))
-        return false;
-    member->value = c.at;
-    if (!skip_value(&c, 1))
-        return false;
-    member->value_length = (size_t) (c.at - member->value);
-    *at = c.at;
-    return true;
-}
-
-/* Returns the inside of "..." or [...]; anything else unchanged. */
-static cursor strip_delimiters(const char *value, size_t length)
-{
-    cursor c = { value, value + length };
-
-    if (*value == '"' || *value == '[') {
-        c.at++;
-        c.end--;
-    }
-    skip_space(&c);
-    return c;
-}
-
 bool mo_json_unescape(const char *string, size_t length, char *copy,
                       size_t *copy_length)
 {
-    cursor c = { string, string + length };
+    cursor c = { string, string + length, NULL };
     char *to = copy;
     uint32_t code;
 
@@ -357,9 +358,14 @@ bool mo_json_unescape(const char *string, size_t length, char *copy,
 int mo_json_value_ints(const char *value, size_t length, int64_t *values,
                        int max)
 {
-    cursor c = strip_delimiters(value, length);
     int n = 0;
+    cursor c = { value, value + length, NULL };
 
+    if (*value == '"' || *value == '[') {
+        c.at++;
+        c.end--;
+    }
+    skip_space(&c);
     if (c.at == c.end)
         return 0;
     for (;;) {
@@ -382,7 +388,7 @@ int mo_json_value_ints(const char *value, size_t length, int64_t *values,
 static bool is_either(const char *value, size_t length, const char *word,
                       char digit)
 {
-    cursor c = { value, value + length };
+    cursor c = { value, value + length, NULL };
 
     if (*value == '"')
         return (length == 3 && value[1] == digit) ||

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.h - parser for the attributes of an operator: one flat JSON object.
+ * json.h - JSON parser (RFC 8259): checks a text, finds the value of a key, and
+ * iterates over the members of an object or the items of an array.
  *
- * Values are strings, numbers, booleans or arrays of them; nested objects are
- * checked and otherwise ignored. Nothing is allocated: results point into the
- * text and are valid as long as it is. (A JSON library would be the first
- * dependency beside libxml2, for a handful of keys; this checks the grammar of
- * RFC 8259 and nothing more.)
+ * Nothing is allocated: results point into the text and are valid as long as it
+ * is. A nested object or array is a raw value, which a second cursor opens.
+ * Depth is limited to 32. (A JSON library would be the first dependency beside
+ * libxml2, for a handful of keys.)
  */
 #ifndef MO_BASE_JSON_H
 #define MO_BASE_JSON_H
@@ -28,35 +28,41 @@ bool mo_json_is_text_array(const char *text, size_t length);
 const char *mo_json_find(const char *text, const char *key, size_t *length);
 
 /* A member of an object: its key between the quotes, as written, and its raw
- * value. Both are borrowed. */
+ * value; an item of an array has no key. Both are borrowed. */
 typedef struct mo_json_member {
     const char *key, *value;
     size_t key_length, value_length;
 } mo_json_member;
 
-/* Iterates over the members of an object: *at is its text (as above) before
- * the first call and is advanced by each. Returns false after the last
- * member. */
-bool mo_json_next(const char **at, mo_json_member *member);
-
-/* Position in an object, which need not be well-formed. */
+/* Position in a text, which need not be well-formed. */
 typedef struct mo_json_cursor {
     const char *at, *end;
+    const char *fault; /* what is wrong at `at`, after a failure */
 } mo_json_cursor;
 
-/* Sets the cursor to the first member of the object at text (0-terminated),
- * which it borrows. Returns 1, or -1 when there is no object. */
-int mo_json_open(mo_json_cursor *c, const char *text);
+/* As mo_json_is_object(); after a failure the cursor says what is wrong, and
+ * where. */
+bool mo_json_check(mo_json_cursor *c, const char *text, size_t length);
 
-/* Reads the member at the cursor and advances it. Returns 1; 0 behind the last
- * member; -1 when what follows is none. The key is NULL when it is not
- * well-formed; a missing comma is ignored. */
+/* Sets the cursor to the first member of the object (bracket '{') or the first
+ * item of the array ('[') at text, which it borrows. Returns false when there
+ * is none. */
+bool mo_json_open(mo_json_cursor *c, char bracket, const char *text,
+                  size_t length);
+
+/* Reads the member (in an array: item) at the cursor and advances it. Returns
+ * 1; 0 behind the last one; -1 when what follows is none. The key is NULL when
+ * it is not well-formed; a missing comma is ignored. */
 int mo_json_take_member(mo_json_cursor *c, mo_json_member *member);
+int mo_json_take_item(mo_json_cursor *c, mo_json_member *item);
+
+/* Returns whether the member has that key, once escapes are resolved. */
+bool mo_json_key_is(const mo_json_member *member, const char *key);
 
 /* Copies a string, given as the bytes between its quotes and checked before,
- * without its escapes to copy, of at least length bytes, and sets
- * *copy_length. Returns false when it contains a zero byte, which no C string
- * does. */
+ * without its escapes to copy, of at least length bytes (string itself is
+ * allowed), and sets *copy_length. Returns false when it contains a zero byte,
+ * which no C string does. */
 bool mo_json_unescape(const char *string, size_t length, char *copy,
                       size_t *copy_length);
 

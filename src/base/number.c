@@ -384,12 +384,19 @@ static bool scan_exponent(scan *s, cursor *c)
     return true;
 }
 
-static double slow_value(const scan *s)
+static double value_of(const scan *s)
 {
+    int64_t exponent = s->scale - s->n_head;
     char digits[MAX_DIGITS + 32];
     size_t n = 0;
     bool rest = false;
 
+    if (s->n_head == 0)
+        return 0;
+    if (EXACT && s->whole && s->head <= max_exact && exponent >= -MAX_POWER &&
+        exponent <= MAX_POWER)
+        return exponent < 0 ? (double) s->head / powers[-exponent]
+                            : (double) s->head * powers[exponent];
     for (const char *at = s->digits; at < s->digits_end; at++) {
         if (*at == '.' || (n == 0 && *at == '0'))
             continue;
@@ -401,19 +408,6 @@ static double slow_value(const scan *s)
     if (rest)
         digits[n++] = '1';
     return nearest_double(digits, n, s->scale);
-}
-
-static double value_of(const scan *s)
-{
-    int64_t exponent = s->scale - s->n_head;
-
-    if (s->n_head == 0)
-        return 0;
-    if (EXACT && s->whole && s->head <= max_exact && exponent >= -MAX_POWER &&
-        exponent <= MAX_POWER)
-        return exponent < 0 ? (double) s->head / powers[-exponent]
-                            : (double) s->head * powers[exponent];
-    return slow_value(s);
 }
 
 static bool is_word(const cursor *c, const char *word)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
 #include "base/option.h"
 
 #include <stdio.h>
@@ -7,7 +9,122 @@
 
 #include "base/completion.h"
 #include "base/cleanup.h"
-#include "base/help.h"
+#include "base/progress.h"
+#include "base/out.h"
+
+/* Output of --help and --version, from a command's option table. */
+
+/* The left column is as wide as its longest entry, up to MAX_LEFT; the help of
+ * a longer entry starts on the next line. */
+enum { COLUMNS = 80, MAX_LEFT = 30, LEFT_SIZE = 128 };
+
+/* "  -o, --output=FILE" */
+static size_t write_left(char left[LEFT_SIZE], const mo_option *option)
+{
+    char letter[] = "   ";
+    const char *value = option->value;
+
+    if (option->letter) {
+        letter[0] = '-';
+        letter[1] = option->letter;
+        letter[2] = ',';
+    }
+    snprintf(left, LEFT_SIZE, "  %s --%s%s%s", letter, option->name,
+             value ? "=" : "", value ? value : "");
+    return strlen(left);
+}
+
+static size_t left_width(const mo_command *command)
+{
+    const mo_option *option;
+    char left[LEFT_SIZE];
+    size_t width = 0;
+
+    for (size_t i = 0; (option = mo_option_at(command, i)); i++) {
+        size_t n = write_left(left, option);
+
+        if (n > width && n <= MAX_LEFT)
+            width = n;
+    }
+    return width + 2;
+}
+
+/* Writes text from the given column on, its lines broken between words. */
+static void write_wrapped(mo_out *out, const char *text, size_t indent)
+{
+    size_t column = indent;
+
+    while (*text) {
+        size_t n = strcspn(text, " ");
+
+        if (column > indent && column + 1 + n > COLUMNS - 1) {
+            mo_out_printf(out, "\n%*s", (int) indent, "");
+            column = indent;
+        }
+        if (column > indent) {
+            mo_out_char(out, ' ');
+            column++;
+        }
+        mo_out_bytes(out, text, n);
+        column += n;
+        text += n;
+        text += strspn(text, " ");
+    }
+    mo_out_char(out, '\n');
+}
+
+/* Appends "one, two" to the text, as many as fit. */
+static void append_names(char *text, size_t size, mo_option_suggest *suggest)
+{
+    size_t n = strlen(text);
+    const char *name;
+
+    for (size_t i = 0; n < size && (name = suggest(i)); i++)
+        n += (size_t) snprintf(text + n, size - n, "%s%s", i > 0 ? ", " : ": ",
+                               name);
+}
+
+static void write_option(mo_out *out, const mo_option *option, size_t width)
+{
+    char left[LEFT_SIZE], help[1024];
+    size_t n = write_left(left, option);
+
+    mo_out_text(out, left);
+    if (n + 2 > width) {
+        mo_out_char(out, '\n');
+        n = 0;
+    }
+    mo_out_printf(out, "%*s", (int) (width - n), "");
+    if (option->choices)
+        snprintf(help, sizeof help, "%s (%s)", option->help, option->choices);
+    else
+        snprintf(help, sizeof help, "%s", option->help);
+    if (option->suggest)
+        append_names(help, sizeof help, option->suggest);
+    write_wrapped(out, help, width);
+}
+
+/* Writes usage, purpose, the options in two columns of 80 characters together,
+ * and the details. */
+static void write_help(const mo_command *command, mo_out *out)
+{
+    size_t width = left_width(command);
+    const mo_option *option;
+
+    char usage[256];
+
+    snprintf(usage, sizeof usage, "Usage: %s %s", command->name,
+             command->synopsis);
+    write_wrapped(out, usage, 0);
+    write_wrapped(out, command->purpose, 0);
+    mo_out_text(out, "\nOptions:\n");
+    for (size_t i = 0; (option = mo_option_at(command, i)); i++)
+        write_option(out, option, width);
+    if (command->details) {
+        mo_out_char(out, '\n');
+        write_wrapped(out, command->details, 0);
+    }
+}
 
 /* Options of every command. They have no destination: the parser executes
  * them. */
@@ -104,37 +221,58 @@ static size_t edit_distance(const char *a, size_t n, const char *b)
     return rows[n % 3][m];
 }
 
+/* Returns name i of those that may be meant, NULL behind the last. */
+typedef const char *name_at(const void *context, size_t i);
+
 /* Returns the name that a mistyped one is closest to: at most an eighth of its
  * letters and one more are wrong, or it is cut off; or NULL. */
-static const char *find_nearest(const option_parser *p, const char *name,
-                                size_t length)
+static const char *find_nearest(name_at *at, const void *context,
+                                const char *name, size_t length)
 {
-    const mo_option *option;
-    const char *nearest = NULL;
+    const char *each, *nearest = NULL;
     size_t least = 2 + length / 8;
 
-    for (size_t i = 0; (option = mo_option_at(p->command, i)); i++) {
-        size_t d = edit_distance(name, length, option->name);
+    for (size_t i = 0; (each = at(context, i)); i++) {
+        size_t d = edit_distance(name, length, each);
 
         if (d < least && d < length) {
             least = d;
-            nearest = option->name;
+            nearest = each;
         }
     }
     for (size_t i = 0; !nearest && length > 2; i++) {
-        option = mo_option_at(p->command, i);
-        if (!option)
+        each = at(context, i);
+        if (!each)
             break;
-        if (strncmp(name, option->name, length) == 0)
-            nearest = option->name;
+        if (strncmp(name, each, length) == 0)
+            nearest = each;
     }
     return nearest;
+}
+
+static const char *option_name_at(const void *command, size_t i)
+{
+    const mo_option *option = mo_option_at(command, i);
+
+    return option ? option->name : NULL;
+}
+
+static const char *operand_at(const void *command, size_t i)
+{
+    return ((const mo_command *) command)->suggest(i);
+}
+
+const char *mo_option_nearest_operand(const mo_command *command,
+                                      const char *word)
+{
+    return find_nearest(operand_at, command, word, strlen(word));
 }
 
 static mo_status unknown_name(const option_parser *p, const char *name,
                               size_t length, mo_error *err)
 {
-    const char *nearest = find_nearest(p, name, length);
+    const char *nearest =
+        find_nearest(option_name_at, p->command, name, length);
     const mo_option *option;
 
     if (nearest)
@@ -237,36 +375,6 @@ static mo_status take_operand(option_parser *p, mo_error *err)
     return MO_OK;
 }
 
-static mo_status take_words(option_parser *p, mo_error *err)
-{
-    bool only_operands = false;
-    mo_status status = MO_OK;
-
-    while (p->next < p->argc && status == MO_OK && !p->standard_option) {
-        const char *word = p->argv[p->next++];
-
-        if (only_operands || word[0] != '-' || word[1] == '\0')
-            status = take_operand(p, err);
-        else if (word[1] != '-')
-            status = take_letters(p, word + 1, err);
-        else if (word[2] == '\0')
-            only_operands = true;
-        else
-            status = take_long(p, word + 2, err);
-    }
-    return status;
-}
-
-/* "help" and "version" as the only operand, unless there is such a file. */
-static void take_word_as_option(option_parser *p)
-{
-    const char *word = p->n_operands == 1 ? p->argv[1] : "";
-
-    for (int i = 0; i < 2; i++)
-        if (strcmp(word, standard[i].name) == 0 && access(word, F_OK) != 0)
-            p->standard_option = &standard[i];
-}
-
 static mo_status count_operands(const option_parser *p, mo_error *err)
 {
     if (p->n_operands < p->command->min_operands)
@@ -286,10 +394,16 @@ static int answer(const option_parser *p, mo_error *err)
     if (status != MO_OK)
         return mo_command_fail(p->command, err);
     if (p->standard_option == &standard[0])
-        mo_help_write(p->command, out);
-    else if (p->standard_option == &standard[1])
-        mo_help_version(p->command, out);
-    else
+        write_help(p->command, out);
+    else if (p->standard_option == &standard[1]) {
+        mo_out_printf(out, "%s (Moirai) %s\n", p->command->name,
+                      PACKAGE_VERSION);
+        mo_out_text(out, "Built in: " MO_BUILT_IN "\n");
+        if (p->command->version)
+            p->command->version(out);
+        mo_out_text(out, "Licensed under the Apache License, Version 2.0; "
+                         "there is no warranty.\n");
+    } else
         mo_completion_write(p->command, p->asked_value, out);
     status = mo_out_commit(out, err);
     return status == MO_OK ? MO_EXIT_DONE : mo_command_fail(p->command, err);
@@ -302,10 +416,30 @@ int mo_option_parse(const mo_command *command, int argc, char **argv,
         .command = command, .argc = argc, .argv = argv, .next = 1
     };
     mo_error err = { 0 };
-    mo_status status = take_words(&p, &err);
+    mo_status status = MO_OK;
+    bool only_operands = false;
 
-    if (status == MO_OK && !p.standard_option)
-        take_word_as_option(&p);
+    while (p.next < p.argc && status == MO_OK && !p.standard_option) {
+        const char *word = p.argv[p.next++];
+
+        if (only_operands || word[0] != '-' || word[1] == '\0')
+            status = take_operand(&p, &err);
+        else if (word[1] != '-')
+            status = take_letters(&p, word + 1, &err);
+        else if (word[2] == '\0')
+            only_operands = true;
+        else
+            status = take_long(&p, word + 2, &err);
+    }
+    if (status == MO_OK && !p.standard_option) {
+        /* "help" and "version" as the only operand, unless there is such a
+         * file. */
+        const char *word = p.n_operands == 1 ? p.argv[1] : "";
+
+        for (int i = 0; i < 2; i++)
+            if (strcmp(word, standard[i].name) == 0 && access(word, F_OK) != 0)
+                p.standard_option = &standard[i];
+    }
     if (status == MO_OK && p.standard_option)
         return answer(&p, &err);
     if (status == MO_OK)
@@ -326,6 +460,7 @@ int mo_command_fail(const mo_command *command, const mo_error *err)
 {
     char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
 
+    mo_progress_erase();
     fprintf(stderr, "%s: %s\n", command->name,
             mo_error_format(err, text, sizeof text));
     return err->status == MO_E_USAGE        ? MO_EXIT_USAGE

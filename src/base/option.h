@@ -88,6 +88,11 @@ int mo_option_parse(const mo_command *command, int argc, char **argv,
  * beyond the last. Help and completions are made from these. */
 const mo_option *mo_option_at(const mo_command *command, size_t i);
 
+/* Returns the suggested first operand that a mistyped word is closest to, or
+ * NULL. */
+const char *mo_option_nearest_operand(const mo_command *command,
+                                      const char *word);
+
 /* Whether these letters are the option's name, or its former one. */
 bool mo_option_has_name(const mo_option *option, const char *name,
                         size_t length);

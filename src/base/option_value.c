@@ -117,30 +117,6 @@ static mo_status store_item(mo_option_list *list, const char *value,
     return status;
 }
 
-static mo_status store(const mo_option *option, const char *value,
-                       mo_error *err)
-{
-    switch (option->kind) {
-    case MO_OPTION_FLAG:
-        *(bool *) option->to = true;
-        return MO_OK;
-    case MO_OPTION_COUNT:
-        ++*(int *) option->to;
-        return MO_OK;
-    case MO_OPTION_TEXT:
-        *(const char **) option->to = value;
-        return MO_OK;
-    case MO_OPTION_INT:
-        return store_int(option, value, err);
-    case MO_OPTION_DOUBLE:
-        return store_double(option, value, err);
-    case MO_OPTION_LIST:
-        return store_item(option->to, value, err);
-    }
-    assert(!"a kind of option");
-    return MO_E_USAGE;
-}
-
 /* Returns whether value is one of "lp|mps". */
 static bool is_choice(const char *choices, const char *value)
 {
@@ -178,7 +154,27 @@ mo_status mo_option_store(const mo_option *option, const char *value,
 {
     mo_status status = check_value(option, value, err);
 
-    return status == MO_OK && option->to ? store(option, value, err) : status;
+    if (status != MO_OK || !option->to)
+        return status;
+    switch (option->kind) {
+    case MO_OPTION_FLAG:
+        *(bool *) option->to = true;
+        return MO_OK;
+    case MO_OPTION_COUNT:
+        ++*(int *) option->to;
+        return MO_OK;
+    case MO_OPTION_TEXT:
+        *(const char **) option->to = value;
+        return MO_OK;
+    case MO_OPTION_INT:
+        return store_int(option, value, err);
+    case MO_OPTION_DOUBLE:
+        return store_double(option, value, err);
+    case MO_OPTION_LIST:
+        return store_item(option->to, value, err);
+    }
+    assert(!"a kind of option");
+    return MO_E_USAGE;
 }
 
 void mo_option_list_free(mo_option_list *list)

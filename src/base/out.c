@@ -118,11 +118,6 @@ mo_status mo_out_callback(mo_out_function *write, void *context, mo_out **out,
     return status;
 }
 
-static bool is_in_memory(const output *o)
-{
-    return !o->target && !o->write;
-}
-
 static void note(output *o, int failure)
 {
     if (!o->failure)
@@ -205,7 +200,7 @@ void mo_out_spill(mo_out *out, const char *data, size_t size)
 
     if (size == 0)
         return;
-    if (is_in_memory(o)) {
+    if (!o->target && !o->write) {
         if (!grow_buffer(o, size))
             return;
     } else {

@@ -172,19 +172,6 @@ void mo_out_xml(mo_out *out, const char *text)
         escape_xml(out, text);
 }
 
-static void put_json_escape(mo_out *out, char c)
-{
-    static const char letters[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
-    const char *letter = strchr(letters, c);
-
-    if (letter) {
-        mo_out_char(out, '\\');
-        mo_out_char(out, names[letter - letters]);
-    } else {
-        mo_out_printf(out, "\\u%04x", (unsigned) c);
-    }
-}
-
 static void escape_json(mo_out *out, const char *text)
 {
     for (;;) {
@@ -193,8 +180,19 @@ static void escape_json(mo_out *out, const char *text)
             return;
         if (is_wide(*text))
             text += put_wide(out, text);
-        else
-            put_json_escape(out, *text++);
+        else {
+            char c = *text++;
+            static const char letters[] = "\"\\\b\f\n\r\t",
+                              names[] = "\"\\bfnrt";
+            const char *letter = strchr(letters, c);
+
+            if (letter) {
+                mo_out_char(out, '\\');
+                mo_out_char(out, names[letter - letters]);
+            } else {
+                mo_out_printf(out, "\\u%04x", (unsigned) c);
+            }
+        }
     }
 }
 

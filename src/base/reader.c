@@ -409,28 +409,23 @@ void mo_reader_limit_to_memory(mo_reader *reader)
         reader->most = MOST_IN_MEMORY;
 }
 
-static size_t expected_size(const mo_reader *r)
-{
-    struct stat about;
-
-    if (fstat(r->fd, &about) == 0 && S_ISREG(about.st_mode) &&
-        about.st_size > 0 && (uint64_t) about.st_size < SIZE_MAX / 2)
-        return (size_t) about.st_size;
-    return 0;
-}
-
 mo_status mo_reader_all(const char *path, char **text, size_t *size,
                         mo_error *err)
 {
     mo_reader *r = NULL;
     mo_status status = mo_reader_open(path, &r, err);
     size_t room = 0, need, got;
+    struct stat about;
 
     *size = 0;
     if (status != MO_OK)
         return status;
     mo_reader_limit_to_memory(r);
-    need = expected_size(r);
+    if (fstat(r->fd, &about) == 0 && S_ISREG(about.st_mode) &&
+        about.st_size > 0 && (uint64_t) about.st_size < SIZE_MAX / 2)
+        need = (size_t) about.st_size;
+    else
+        need = 0;
     status = need > r->most ? fail_size(r, err) : MO_OK;
     need += 2;
     while (status == MO_OK && (room == 0 || *size == room - 1)) {

@@ -19,7 +19,8 @@ void mo_stop_after(mo_stop *stop, double seconds)
 {
     atomic_init(&stop->requested, false);
     stop->signaled = NULL;
-    stop->polls = NULL;
+    stop->work = NULL;
+    stop->max_work = 0;
     stop->outer = NULL;
     stop->deadline_ns = INT64_MAX;
     if (seconds > 0 && seconds < 1e9)
@@ -46,15 +47,25 @@ static int64_t first_deadline_ns(const mo_stop *stop)
 }
 
 /* Reads the clock at most once, and not without a deadline. */
-bool mo_stop_reached(const mo_stop *stop)
+bool mo_stop_spend(const mo_stop *stop, int64_t units)
 {
     int64_t end_ns = first_deadline_ns(stop);
+    bool spent = false;
 
     for (const mo_stop *s = stop; s; s = s->outer)
-        if (s->polls)
-            atomic_fetch_add_explicit(s->polls, 1, memory_order_relaxed);
-    return mo_stop_is_requested(stop) ||
+        if (s->work) {
+            int64_t before =
+                atomic_fetch_add_explicit(s->work, units, memory_order_relaxed);
+
+            spent |= s->max_work > 0 && before + units >= s->max_work;
+        }
+    return spent || mo_stop_is_requested(stop) ||
            (end_ns != INT64_MAX && mo_stop_clock_ns() >= end_ns);
+}
+
+bool mo_stop_reached(const mo_stop *stop)
+{
+    return mo_stop_spend(stop, 0);
 }
 
 double mo_stop_remaining_s(const mo_stop *stop)

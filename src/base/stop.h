@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stop.h - stop condition of long work: a deadline, or a request (cancellation
- * token).
+ * stop.h - stop condition of long work: a deadline, a limit of counted work, or
+ * a request (cancellation token).
  *
- * Work until then is counted in steps and not by the clock; a stop only
- * prevents further steps, so that two runs that finish by themselves have
- * equal results.
+ * Work is counted by the loops that do it, in steps weighted with their cost: a
+ * unit is about a nanosecond of one core (of 2024, measured once).  A limit of
+ * work ends a loop at the same step on every machine, so that results do not
+ * depend on the clock; a deadline or a request only prevents further steps.
  */
 #ifndef MO_BASE_STOP_H
 #define MO_BASE_STOP_H
@@ -18,8 +19,8 @@ typedef struct mo_stop {
     int64_t deadline_ns;    /* by mo_stop_clock_ns; INT64_MAX: never */
     atomic_bool requested;  /* mo_stop_request was called */
     bool (*signaled)(void); /* returns whether a signal arrived; or NULL */
-    _Atomic int64_t *polls; /* counts calls of mo_stop_reached: work that does
-                               not depend on the clock; or NULL */
+    _Atomic int64_t *work;  /* counts the work below this condition; or NULL */
+    int64_t max_work;       /* of it; 0: no limit */
     const struct mo_stop
         *outer; /* an enclosing condition that stops this one, too; or NULL */
 } mo_stop;
@@ -33,6 +34,10 @@ void mo_stop_after(mo_stop *stop, double seconds);
 /* Returns whether to stop. Cheap enough for every few hundred steps, callable
  * from any thread. NULL never stops. */
 bool mo_stop_reached(const mo_stop *stop);
+
+/* Adds units of work to this and the enclosing conditions, then returns whether
+ * to stop. */
+bool mo_stop_spend(const mo_stop *stop, int64_t units);
 
 /* The same without deadlines: only requests and signals count. */
 bool mo_stop_is_requested(const mo_stop *stop);

@@ -7,11 +7,10 @@
 #include <string.h>
 
 #include "base/option.h"
-#include "driver/block_bound.h"
 #include "driver/bundle.h"
-#include "driver/output_files.h"
+#include "driver/output_guard.h"
 #include "driver/review.h"
-#include "driver/root_lp.h"
+#include "driver/raise_bound.h"
 #include "driver/log.h"
 
 enum { REPORT, SCHEDULE, OUTPUTS };
@@ -30,48 +29,17 @@ typedef struct settings {
 static mo_status check_options(const settings *s, const char *path,
                                mo_error *err)
 {
+    const mo_output_guard guard = { .outputs = s->outputs, .n = OUTPUTS };
     bool from_stdin = strcmp(path, "-") == 0;
     mo_status status;
 
     if (from_stdin && s->graph && strcmp(s->graph, "-") == 0)
         return mo_fail(err, MO_E_USAGE,
                        "only one of answer and graph can be standard input");
-    status = mo_prepare_check_outputs_given(&s->prepare, s->graph, s->outputs,
-                                            OUTPUTS, err);
+    status = mo_output_guard_check_given(&guard, &s->prepare, s->graph, err);
     if (status == MO_OK)
-        status = mo_output_files_check_input(s->outputs, OUTPUTS, path, err);
+        status = mo_output_guard_check_input(&guard, path, err);
     return status;
-}
-
-static void write_report(const settings *s, const mo_bundle *bundle,
-                         const mo_review *review)
-{
-    mo_report_verdict report = mo_review_report(review);
-    mo_out *out = s->outputs[REPORT].out;
-
-    report.graph = mo_bundle_shown(bundle, report.graph);
-    report.cluster = mo_bundle_shown(bundle, report.cluster);
-    if (s->json)
-        mo_report_verdict_json(&report, out);
-    else
-        mo_report_verdict_text(&report, out);
-}
-
-static mo_status write_outputs(settings *s, const mo_bundle *bundle,
-                               const mo_review *review, mo_error *err)
-{
-    const mo_answer_evaluation *j = &review->evaluation;
-    mo_output_file *schedule = &s->outputs[SCHEDULE];
-
-    write_report(s, bundle, review);
-    if (schedule->out && j->schedule)
-        mo_report_schedule_json(review->made.loaded.instance, j->schedule,
-                                schedule->out);
-    else if (schedule->out) {
-        mo_out_abandon(schedule->out);
-        schedule->out = NULL;
-    }
-    return mo_output_files_commit(s->outputs, OUTPUTS, err);
 }
 
 static mo_status raise_bound(const settings *s, mo_review *review,
@@ -82,21 +50,22 @@ static mo_status raise_bound(const settings *s, mo_review *review,
 
     if (!mo_answer_evaluation_valid(j) || j->period_ns >= 0)
         return MO_OK;
-    status = mo_block_bound_raise(review->made.loaded.instance, &review->regime,
+    status = mo_block_bound_raise(review->problem.instance, &review->regime,
                                   j->schedule->makespan_ns, &s->logger,
-                                  &j->lower.bound_ns, &j->lower.which, err);
+                                  &j->lower, err);
     if (status != MO_OK)
         return status;
-    return mo_root_lp_raise(review->made.loaded.instance, &review->regime,
+    return mo_root_lp_raise(review->problem.instance, &review->regime,
                             j->schedule->makespan_ns, s->root_lp_s, &s->logger,
-                            &j->lower.bound_ns, &j->lower.which, err);
+                            &j->lower, err);
 }
 
 static mo_status run_check(void *context, char **operands, size_t n_operands,
                            mo_error *err)
 {
     settings *s = context;
-    mo_review_source from = { .prepare = &s->prepare,
+    mo_prepare_options prepare = s->prepare;
+    mo_review_source from = { .prepare = &prepare,
                               .tolerance = s->tolerance,
                               .logger = &s->logger };
     const char *path = operands[0];
@@ -108,18 +77,39 @@ static mo_status run_check(void *context, char **operands, size_t n_operands,
     if (status == MO_OK)
         status = mo_bundle_open(path, &bundle, err);
     if (status == MO_OK && bundle)
-        status = mo_bundle_apply(bundle, &s->prepare, &s->graph, &path, err);
+        mo_bundle_apply(bundle, &prepare, &s->graph, &path);
     from.graph = s->graph;
     if (status == MO_OK)
         status = mo_output_files_open(s->outputs, OUTPUTS, err);
     if (status == MO_OK)
         status = mo_review_file(&from, path, &review, err);
     if (status == MO_OK)
-        status = mo_review_check_outputs(&review, s->outputs, OUTPUTS, err);
+        status = mo_output_guard_check_review(
+            &(mo_output_guard){ .outputs = s->outputs, .n = OUTPUTS }, &review,
+            err);
     if (status == MO_OK)
         status = raise_bound(s, &review, err);
-    if (status == MO_OK)
-        status = write_outputs(s, bundle, &review, err);
+    if (status == MO_OK) {
+        const mo_answer_evaluation *j = &review.evaluation;
+        mo_output_file *schedule = &s->outputs[SCHEDULE];
+        mo_report_verdict report = mo_review_report(&review);
+        mo_out *out = s->outputs[REPORT].out;
+
+        report.graph = mo_bundle_shown(bundle, report.graph);
+        report.cluster = mo_bundle_shown(bundle, report.cluster);
+        if (s->json)
+            mo_report_verdict_json(&report, out);
+        else
+            mo_report_verdict_text(&report, out);
+        if (schedule->out && j->schedule)
+            mo_report_schedule_json(review.problem.instance, j->schedule,
+                                    schedule->out);
+        else if (schedule->out) {
+            mo_out_abandon(schedule->out);
+            schedule->out = NULL;
+        }
+        status = mo_output_files_commit(s->outputs, OUTPUTS, err);
+    }
     if (!mo_answer_evaluation_valid(&review.evaluation))
         s->code = MO_EXIT_VIOLATION;
     mo_output_files_discard(s->outputs, OUTPUTS);
@@ -173,6 +163,6 @@ int main(int argc, char **argv)
     };
     int code = mo_command_main(&command, argc, argv, run_check, &s);
 
-    mo_option_list_free(&s.prepare.shapes);
+    mo_read_options_free(&s.prepare.read);
     return code == MO_EXIT_DONE ? s.code : code;
 }

@@ -2,13 +2,66 @@
 /* moirai-cluster - discovers devices and links; makes tokens for ranks. */
 #include <config.h>
 
+#include <errno.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
 
+#include "base/async_writer.h"
+#include "base/atomic_file.h"
 #include "base/option.h"
-#include "driver/exec/token.h"
+#include "base/out.h"
 #include "driver/profile/cluster_discover.h"
 #include "cli/exec_version.h"
 #include "base/host.h"
+
+/* 6 bits in a character: the last one holds 4 of them. */
+enum { RANDOM_BYTES = 32, N_CHARS = (8 * RANDOM_BYTES + 5) / 6 };
+
+/*
+ * Draws 32 bytes from the random number generator of the kernel and writes them
+ * as a line of 43 characters (base64url, RFC 4648) to a new file at path that
+ * only its owner may read, or to standard output for NULL and "-". An existing
+ * file is an error and stays as it is, since other ranks may have its token;
+ * after a failure there is no file.
+ */
+static mo_status write_token(const char *path, mo_error *err)
+{
+    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                   "abcdefghijklmnopqrstuvwxyz0123456789-_";
+    uint8_t bytes[RANDOM_BYTES];
+    char line[N_CHARS + 1];
+    unsigned bits = 0;
+    int n_bits = 0, n = 0, failure;
+    mo_atomic_file *file;
+    mo_status status;
+    mo_out *out;
+
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t) sizeof bytes)
+        return mo_fail_errno(err, NULL, "cannot draw random bytes");
+    for (int i = 0; i < RANDOM_BYTES; i++) {
+        bits = (bits << 8 | bytes[i]) & 0xffff;
+        for (n_bits += 8; n_bits >= 6; n_bits -= 6)
+            line[n++] = alphabet[bits >> (n_bits - 6) & 63];
+    }
+    line[n++] = alphabet[bits << (6 - n_bits) & 63];
+    line[n] = '\n';
+    if (!path || strcmp(path, "-") == 0) {
+        status = mo_out_open("-", &out, err);
+        if (status != MO_OK)
+            return status;
+        mo_out_bytes(out, line, N_CHARS + 1);
+        return mo_out_commit(out, err);
+    }
+    status = mo_atomic_file_create(path, 0600, &file, err);
+    if (status != MO_OK)
+        return status;
+    failure = mo_write_all(mo_atomic_file_fd(file), line, N_CHARS + 1);
+    if (!failure && fsync(mo_atomic_file_fd(file)) != 0)
+        failure = errno;
+    return mo_atomic_file_commit(file, failure, err);
+}
 
 static const char *subcommand(size_t i)
 {
@@ -20,17 +73,25 @@ static const char *subcommand(size_t i)
 static mo_status run_cluster(void *context, char **operands, size_t n_operands,
                              mo_error *err)
 {
-    if (strcmp(operands[0], "token") == 0)
-        return mo_launch_token_write(n_operands > 1 ? operands[1] : NULL, err);
+    const mo_driver_cluster_options *o = context;
+    const char *file = n_operands > 1 ? operands[1] : NULL;
+
+    if (strcmp(operands[0], "token") == 0) {
+        if (file && o->output)
+            return mo_fail(err, MO_E_USAGE,
+                           "token writes one file; remove '%s' or --output %s",
+                           file, o->output);
+        return write_token(file ? file : o->output, err);
+    }
     if (strcmp(operands[0], "discover") != 0)
         return mo_fail(err, MO_E_USAGE,
                        "no subcommand '%s'; there are discover and token",
                        operands[0]);
-    if (n_operands > 1)
+    if (file)
         return mo_fail(err, MO_E_USAGE,
                        "discover takes no operand, and '%s' is one; --output "
                        "FILE writes a file",
-                       operands[1]);
+                       file);
     return mo_driver_cluster_discover(context, err);
 }
 
@@ -40,8 +101,8 @@ int main(int argc, char **argv)
                                     .job = MO_LAUNCH_OPTIONS_DEFAULTS,
                                     .logger = { .command = "moirai-cluster" } };
     const mo_option options[] = {
-        { 'o', "output", "FILE", "write the cluster to FILE", MO_OPTION_TEXT,
-          .to = &o.output },
+        { 'o', "output", "FILE", "write the cluster or token to FILE",
+          MO_OPTION_TEXT, .to = &o.output },
         { 0, "measure", NULL, "measure devices and links", MO_OPTION_FLAG,
           .to = &o.measure },
         { 0, "gpus", "LIST|none", "use these GPUs only, as in 0,2-3",

@@ -10,7 +10,8 @@
 #include "base/compress.h"
 #include "base/option.h"
 #include "cli/emit_output.h"
-#include "driver/output_files.h"
+#include "driver/file_hints.h"
+#include "driver/output_guard.h"
 #include "driver/prepare.h"
 #include "driver/log.h"
 #include "driver/strengthen_model.h"
@@ -38,22 +39,6 @@ static bool wants_mps(const settings *s)
     return length > 4 && strncmp(path + length - 4, ".mps", 4) == 0;
 }
 
-static mo_status check_options(const settings *s, const char *path,
-                               mo_error *err)
-{
-    mo_status status = mo_prepare_check(&s->prepare, path, err);
-
-    if (status == MO_OK)
-        status = mo_strengthen_check(&s->strengthen, &s->prepare, err);
-    if (status == MO_OK && s->json && !s->stats)
-        status = mo_fail(err, MO_E_USAGE,
-                         "--json is the format of --stats; give both");
-    if (status == MO_OK)
-        status = mo_prepare_check_outputs_given(&s->prepare, path, s->outputs,
-                                                OUTPUTS, err);
-    return status;
-}
-
 /* Tolerances of solvers, 1e-6 or so, are absolute. */
 static void warn_unit(const settings *s, const mo_frame *frame)
 {
@@ -63,35 +48,30 @@ static void warn_unit(const settings *s, const mo_frame *frame)
         return;
     fprintf(stderr,
             "%s: the horizon is %g %s: solvers, whose tolerances are about "
-            "1e-6, may be inexact; without --unit it is between 100 and "
-            "10000\n",
+            "1e-6, may be inexact; without --unit one is chosen that suits\n",
             s->logger.command, units, s->prepare.unit);
 }
 
 /* Builds the model. The default cluster is known once it is loaded. */
 static mo_status prepare_model(settings *s, const char *path, mo_prepared *made,
-                               mo_error *err)
+                               mo_prepared_model *model, mo_error *err)
 {
+    mo_problem *problem = &made->loaded;
     mo_status status =
-        mo_prepare_instance(&s->prepare, path, &s->logger, made, err);
+        mo_prepare_instance(&s->prepare, path, &s->logger, problem, err);
 
     if (status == MO_OK)
-        status = mo_prepare_check_outputs_found(made, path, s->outputs, OUTPUTS,
-                                                err);
+        status = mo_output_guard_check_found(
+            &(mo_output_guard){ .outputs = s->outputs, .n = OUTPUTS },
+            problem->fine, problem->cluster, path, err);
     if (status == MO_OK)
         status = mo_strengthen_model(&s->strengthen, &s->prepare, &s->logger,
                                      made, err);
     if (status == MO_OK)
-        status = mo_prepare_model(&s->prepare, &s->logger, made, err);
+        status = mo_prepare_model(&s->prepare, &s->logger, made, model, err);
     if (status == MO_OK)
-        warn_unit(s, made->model.frame);
+        warn_unit(s, model->model.frame);
     return status;
-}
-
-/* A model is not printed on a terminal, unless -o - is given. */
-static bool only_hints(const settings *s)
-{
-    return !s->outputs[MODEL].path && !s->stats && isatty(STDOUT_FILENO);
 }
 
 static mo_status write_outputs(const settings *s, const mo_cli_emit *emit,
@@ -113,49 +93,62 @@ static mo_status write_outputs(const settings *s, const mo_cli_emit *emit,
     return mo_cli_emit_model(emit, wants_mps(s), o[MODEL].out, err);
 }
 
-/* A missing MIP start is reported after the model has been written. */
-static mo_status emit_all(settings *s, const char *path,
-                          const mo_prepared *prepared, mo_error *err)
-{
-    const mo_cli_emit emit = { path, prepared, &s->logger };
-    mo_output_file *start = &s->outputs[START];
-    bool lacks_start = start->path && !mo_model_has_start(&prepared->model);
-    mo_status status;
-
-    if (lacks_start) {
-        mo_out_abandon(start->out);
-        start->out = NULL;
-    }
-    status = write_outputs(s, &emit, err);
-    if (status == MO_OK)
-        status = mo_output_files_commit(s->outputs, OUTPUTS, err);
-    if (status == MO_OK && lacks_start)
-        status = mo_fail_at(err, MO_E_INPUT, start->path, 0,
-                            "not written: no schedule was found that could be "
-                            "a start; all else is written");
-    return status;
-}
-
 static mo_status run_emit(void *context, char **operands, size_t n_operands,
                           mo_error *err)
 {
     settings *s = context;
     const char *path = operands[0];
     mo_prepared prepared = { 0 };
+    mo_prepared_model model = { 0 };
+    mo_path_list files = { 0 };
     mo_status status;
 
     (void) n_operands;
     mo_prepare_match_objective(&s->prepare);
-    if (!s->outputs[MODEL].path && !only_hints(s))
+    /* A model is not printed on a terminal, unless -o - is given. */
+    if (!s->outputs[MODEL].path && (s->stats || !isatty(STDOUT_FILENO)))
         s->outputs[MODEL].path = "-";
-    status = check_options(s, path, err);
+    status = mo_prepare_check(&s->prepare, path, err);
+    if (status == MO_OK)
+        status = mo_strengthen_check(&s->strengthen, &s->prepare, err);
+    if (status == MO_OK && s->json && !s->stats)
+        status = mo_fail(err, MO_E_USAGE,
+                         "--json is the format of --stats; give both");
+    if (status == MO_OK)
+        status = mo_output_guard_check_given(
+            &(mo_output_guard){ .outputs = s->outputs, .n = OUTPUTS },
+            &s->prepare, path, err);
     if (status == MO_OK)
         status = mo_output_files_open(s->outputs, OUTPUTS, err);
     if (status == MO_OK)
-        status = prepare_model(s, path, &prepared, err);
+        status = prepare_model(s, path, &prepared, &model, err);
     if (status == MO_OK)
-        status = emit_all(s, path, &prepared, err);
+        status = mo_file_hints_list(
+            &prepared.loaded.made_of,
+            s->outputs[MODEL].path ? s->outputs[MODEL].path : "-", &files, err);
+    if (status == MO_OK) {
+        /* A missing MIP start is reported after the model has been written. */
+        const mo_cli_emit emit = { path, &prepared.loaded, &model.model,
+                                   &s->logger, files.paths };
+        mo_output_file *start = &s->outputs[START];
+        bool lacks_start = start->path && !mo_model_has_start(&model.model);
+
+        if (lacks_start) {
+            mo_out_abandon(start->out);
+            start->out = NULL;
+        }
+        status = write_outputs(s, &emit, err);
+        if (status == MO_OK)
+            status = mo_output_files_commit(s->outputs, OUTPUTS, err);
+        if (status == MO_OK && lacks_start)
+            status =
+                mo_fail_at(err, MO_E_INPUT, start->path, 0,
+                           "not written: no schedule was found that could be "
+                           "a start; all else is written");
+    }
     mo_output_files_discard(s->outputs, OUTPUTS);
+    mo_path_list_clear(&files);
+    mo_prepared_model_clear(&model);
     mo_prepared_clear(&prepared);
     return status;
 }
@@ -171,7 +164,7 @@ int main(int argc, char **argv)
     const mo_option options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
         MO_STRENGTHEN_OPTIONS(&s.strengthen),
-        { 0, "unit", "UNIT", "time unit of the model (default: by its horizon)",
+        { 0, "unit", "UNIT", "time unit of the model (default us)",
           MO_OPTION_TEXT, .to = &s.prepare.unit, .choices = "ns|us|ms|s" },
         { 0, "format", "FORMAT",
           "model format (default: by the output's name, else lp)",
@@ -203,6 +196,6 @@ int main(int argc, char **argv)
 
     s.strengthen.writes_model = true;
     code = mo_command_main(&command, argc, argv, run_emit, &s);
-    mo_option_list_free(&s.prepare.shapes);
+    mo_read_options_free(&s.prepare.read);
     return code;
 }

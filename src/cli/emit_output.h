@@ -15,8 +15,10 @@
 
 typedef struct mo_cli_emit {
     const char *graph; /* as given by the user */
-    const mo_prepared *prepared;
+    const mo_problem *problem;
+    const mo_model *model;
     const mo_driver_log *logger;
+    char *const *files; /* hints, see mo_heading */
 } mo_cli_emit;
 
 mo_status mo_cli_emit_model(const mo_cli_emit *emit, bool mps, mo_out *out,

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/exec/bundle_write.h"
 #include "driver/exec/emulate.h"
 #include "driver/exec/exchange_units.h"
 #include "driver/exec/compare_outputs.h"
@@ -17,14 +16,13 @@
 #include "driver/exec/output_npy.h"
 #include "driver/exec/rank_binding.h"
 #include "driver/exec/request_files.h"
-#include "driver/exec/transfer_paths.h"
 #include "cli/exec_report.h"
-#include "cli/exec_requests.h"
 #include "driver/exec/device_units.h"
 #include "cli/exec_version.h"
 #include "base/host.h"
 #include "exec/runtime/run.h"
 #include "exec/transport/transport.h"
+#include "report/execution.h"
 
 static const char command_name[] = "moirai-exec";
 
@@ -34,6 +32,7 @@ typedef struct work {
     mo_transport_world *world;
     int rank, n_ranks;
     mo_exec_job job;
+    const mo_problem *problem; /* of the job */
     mo_exec_units units;
     mo_exec_inputs inputs;
     mo_exec_signals signals; /* during requests of one rank */
@@ -42,7 +41,8 @@ typedef struct work {
     const char **paths;      /* by transfer; NULL: nothing was run */
     mo_run_result result;
     mo_measure_load load; /* during the run */
-    mo_exec_comparison comparison;
+    mo_exec_comparison comparisons[MO_REPORT_EXECUTION_COMPARISONS];
+    int n_comparisons;
 } work;
 
 /* Callback of a transport thread that ends the process while the command is
@@ -51,6 +51,7 @@ static void log_last_error(const mo_error *why)
 {
     char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
 
+    mo_progress_erase();
     fprintf(stderr, "%s: %s\n", command_name,
             mo_error_format(why, text, sizeof text));
 }
@@ -80,10 +81,10 @@ static mo_status open_world(mo_exec_options *o, work *w, mo_error *err)
     return status;
 }
 
-static mo_status prepare_run(mo_exec_options *o, work *w, mo_error *err)
+/* Makes the plan. */
+static mo_status plan_run(mo_exec_options *o, work *w, mo_error *err)
 {
-    const mo_cluster *cluster = w->job.review.made.loaded.cluster;
-    bool all = w->rank == 0 && o->check, stream = mo_exec_requests_wanted(o);
+    const mo_cluster *cluster = w->problem->cluster;
     mo_status status = mo_exec_units_make(cluster, w->n_ranks, w->rank,
                                           &o->wants, &w->units, err);
 
@@ -94,33 +95,27 @@ static mo_status prepare_run(mo_exec_options *o, work *w, mo_error *err)
         mo_exec_units_log(&w->units, cluster, w->rank, &o->logger);
     if (status == MO_OK)
         status = mo_exec_job_plan(o, &w->units, w->rank == 0, &w->job, err);
-    if (status == MO_OK)
-        status = mo_exec_job_check_capacity(&w->job, err);
-    if (status == MO_OK && stream)
-        status = mo_exec_requests_choose_in_flight(o, &w->units, &w->job,
-                                                   w->transport, w->world, err);
-    if (status == MO_OK && stream)
-        status = mo_exec_requests_check_memory(
-            w->job.plan, &w->units, w->rank, (int) o->in_flight,
-            mo_exec_job_memory_left(o, &w->job), err);
-    if (status == MO_OK && !stream)
-        status = mo_exec_units_check_memory(&w->units, w->job.plan, w->rank,
-                                            mo_exec_job_memory_left(o, &w->job),
-                                            err);
-    if (status == MO_OK && !stream)
-        status = mo_exec_inputs_make(o, w->job.review.made.fine, w->job.plan,
-                                     w->units.rank_of, w->rank, all, &w->inputs,
-                                     err);
-    if (status == MO_OK && w->n_ranks > 1)
+    return status == MO_OK ? mo_exec_job_check_capacity(&w->job, err) : status;
+}
+
+/* What a run and a stream of requests have in common beside the plan. */
+static mo_status find_digest_and_delays(const mo_exec_options *o, work *w,
+                                        mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if (w->n_ranks > 1)
         status = mo_exec_job_digest(o, &w->job, &w->alike, err);
     if (status == MO_OK && o->wants.emulate)
-        status = mo_emulate_transfer_times(
-            w->job.plan, &w->job.review.made.loaded, &w->hold_ns, err);
+        status = mo_emulate_transfer_times(w->job.plan, w->problem, &w->hold_ns,
+                                           err);
     return status;
 }
 
 static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
 {
+    mo_progress step;
+    const mo_cli_exec_progress progress = { &o->logger, &step };
     const mo_run_plan_options options = {
         .transport = w->transport,
         .world = w->world,
@@ -137,79 +132,91 @@ static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
         .eager = o->wants.eager,
         .min_transfer_ns = w->hold_ns,
         .on_progress = mo_cli_exec_log_progress,
-        .progress_context = &o->logger,
+        .progress_context = &progress,
     };
     mo_status status;
 
     mo_measure_load_read(NULL, &w->load);
+    mo_driver_log_step(&o->logger, &step, "running");
     status = mo_run_plan(w->job.plan, &options, &w->result, err);
+    mo_progress_end(&step);
     mo_measure_load_since(NULL, &w->load);
     if (status == MO_OK)
         status = mo_measure_load_gather(w->transport, w->world, &w->load, err);
     if (status == MO_OK && w->rank == 0 && *w->result.eager_reason &&
         !o->logger.quiet)
-        fprintf(stderr, "%s: calls are begun one by one: %s\n",
+        fprintf(stderr, "%s: kernels are launched one by one: %s\n",
                 o->logger.command, w->result.eager_reason);
     return status;
 }
 
-/* Keeps the paths that values took, and logs if the profile is of others, or a
- * rank has too few processors. */
+/* "local" is the name of the transport within a process. */
+static const char *describe_path(const char *path)
+{
+    return strcmp(path, mo_transport_local.name) == 0 ? "threads of a process"
+                                                      : path;
+}
+
+/* Logs one line if the profile's links were measured on other paths than the
+ * transfers took; profile may be NULL. */
+static void log_paths(const mo_exec_options *o, const work *w)
+{
+    const mo_exec_plan *plan = w->job.plan;
+    const mo_cluster *cluster = w->problem->cluster;
+    const mo_profile *profile = w->problem->profile;
+
+    for (int t = 0; profile && !o->logger.quiet && t < plan->n_transfers; t++) {
+        const mo_plan_transfer *transfer = &plan->transfers[t];
+        const mo_profile_link *row = mo_profile_find_link(
+            profile, &cluster->devices[transfer->from],
+            &cluster->devices[transfer->to], transfer->bytes);
+
+        if (!row || !row->path || strcmp(row->path, w->paths[t]) == 0)
+            continue;
+        fprintf(stderr,
+                "%s: %s: the link from '%s' to '%s' was measured by %s, but "
+                "values go by %s; run moirai-profile with the same ranks\n",
+                o->logger.command, profile->file, row->from, row->to,
+                describe_path(row->path), describe_path(w->paths[t]));
+        return;
+    }
+}
+
+/* Keeps the paths that values took: within a process, by shared memory, or by a
+ * transport. Logs if the profile is of others, or a rank has too few
+ * processors. */
 static mo_status find_paths(const mo_exec_options *o, work *w, mo_error *err)
 {
-    const mo_driver_loaded *loaded = &w->job.review.made.loaded;
-    mo_status status =
-        mo_exec_paths_find(w->transport, w->world, w->job.plan, &w->paths, err);
+    const mo_exec_plan *plan = w->job.plan;
 
-    if (status == MO_OK && w->rank == 0)
-        mo_exec_paths_log(w->paths, w->job.plan, loaded->cluster,
-                          loaded->profile, &o->logger);
-    if (status == MO_OK)
-        status =
-            mo_exec_rank_binding_log(w->transport, w->world, &w->units,
-                                     w->job.plan, w->paths, &o->logger, err);
-    return status;
+    w->paths = calloc((size_t) plan->n_transfers + 1, sizeof *w->paths);
+    if (!w->paths)
+        return mo_fail_memory(err);
+    for (int t = 0; t < plan->n_transfers; t++)
+        w->paths[t] = w->transport->path ? w->transport->path(w->world, t)
+                                         : mo_transport_local.name;
+    if (w->rank == 0)
+        log_paths(o, w);
+    return mo_exec_rank_binding_log(w->transport, w->world, &w->units, plan,
+                                    w->paths, &o->logger, err);
 }
 
 static mo_status compare_with_references(const mo_exec_options *o, work *w,
                                          mo_error *err)
 {
-    mo_exec_comparison *c = &w->comparison;
-    mo_status status = mo_exec_comparison_begin(w->job.plan, c, err);
+    mo_progress step;
+    mo_status status = MO_OK;
 
-    if (status == MO_OK && o->check)
-        status = mo_exec_compare_single_device(o, &w->job, &w->units,
-                                               &w->inputs, &w->result, c, err);
+    mo_driver_log_step(&o->logger, &step, "comparing with references");
+    if (o->check)
+        status = mo_exec_compare_single_device(
+            o, &w->job, &w->units, &w->inputs, &w->result,
+            &w->comparisons[w->n_comparisons++], err);
     if (status == MO_OK && o->reference)
-        status = mo_exec_compare_files(o->reference, w->job.plan, &w->result, c,
-                                       err);
-    return status;
-}
-
-static mo_status finish_run(mo_exec_options *o, work *w, mo_error *err)
-{
-    const mo_cli_exec_result outcome = {
-        .job = &w->job,
-        .units = &w->units,
-        .transport = mo_cli_exec_transport_name(w->transport, w->world),
-        .paths = w->n_ranks > 1 ? w->paths : NULL,
-        .n_ranks = w->n_ranks,
-        .result = o->dry_run ? NULL : &w->result,
-        .load = w->load,
-        .comparison = o->dry_run ? NULL : &w->comparison,
-    };
-    mo_status status;
-
-    if (o->tolerance < 0)
-        o->tolerance = mo_exec_default_tolerance(&o->wants, w->job.plan);
-    status = o->dry_run ? MO_OK : compare_with_references(o, w, err);
-    if (status == MO_OK && !o->dry_run)
-        mo_cli_exec_log_not_finite(o, w->job.plan, &w->result);
-    if (status == MO_OK)
-        status = mo_cli_exec_report(o, &outcome, err);
-    if (status == MO_OK && !o->dry_run &&
-        mo_exec_comparison_log_mismatch(o, w->job.plan, &w->comparison))
-        o->code = MO_EXIT_VIOLATION;
+        status =
+            mo_exec_compare_files(o->reference, w->job.plan, &w->result,
+                                  &w->comparisons[w->n_comparisons++], err);
+    mo_progress_end(&step);
     return status;
 }
 
@@ -237,8 +244,8 @@ static mo_status pack_bundle(mo_exec_options *o, const char *path,
  * predicted in; fp8 and int8 run in f16. */
 static void choose_precision(mo_exec_options *o, const work *w)
 {
-    const mo_driver_loaded *loaded = &w->job.review.made.loaded;
-    const mo_numeric *formats = &loaded->instance->formats;
+    const mo_problem *problem = w->problem;
+    const mo_numeric *formats = &problem->instance->formats;
     mo_math own =
         formats->precision > MO_MATH_BF16 ? MO_MATH_F16 : formats->precision;
     char text[MO_NUMERIC_TEXT];
@@ -246,7 +253,7 @@ static void choose_precision(mo_exec_options *o, const work *w)
     if (!o->wants.precision)
         o->wants.precision = mo_math_name(own);
     mo_numeric_write(formats, text);
-    if (w->rank != 0 || o->logger.quiet || loaded->profile ||
+    if (w->rank != 0 || o->logger.quiet || problem->profile ||
         (strcmp(o->wants.precision, mo_math_name(formats->precision)) == 0 &&
          !formats->weights))
         return;
@@ -255,56 +262,23 @@ static void choose_precision(mo_exec_options *o, const work *w)
             o->wants.precision);
 }
 
-static mo_status run_stream(mo_exec_options *o, work *w, mo_error *err)
+/* Single runs, or with --dry-run none. */
+static mo_status run_single(mo_exec_options *o, work *w, mo_error *err)
 {
-    const mo_cli_exec_stream stream = {
-        .job = &w->job,
-        .units = &w->units,
-        .transport = w->transport,
-        .world = w->world,
-        .config_digest = w->alike,
-        .min_transfer_ns = w->hold_ns,
-        .signals = &w->signals,
-    };
+    bool all = w->rank == 0 && o->check;
+    mo_progress step;
+    mo_status status =
+        mo_exec_units_check_memory(&w->units, w->job.plan, w->rank,
+                                   mo_exec_job_memory_left(o, &w->job), err);
 
-    return mo_cli_exec_requests(o, &stream, err);
-}
-
-/* Everything between joining and leaving the ranks. */
-static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
-                               mo_error *err)
-{
-    mo_exec_gpu_init waking;
-    mo_status status = MO_OK;
-
-    if (mo_exec_requests_wanted(o) && w->n_ranks == 1)
-        status = mo_exec_signals_begin(&w->signals, err);
+    mo_driver_log_step(&o->logger, &step, "reading inputs");
     if (status == MO_OK)
-        status = mo_output_files_open(o->outputs, MO_EXEC_N_OUTPUTS, err);
-    if (status != MO_OK)
-        return status;
-    if (mo_exec_requests_wanted(o))
-        mo_exec_gpu_raise_queues();
-    mo_exec_gpu_init_start(&o->wants, &waking);
-    status = mo_exec_job_load(o, path, &w->job, err);
-    mo_exec_gpu_init_wait(&waking);
+        status = mo_exec_inputs_make(o, w->problem->fine, w->job.plan,
+                                     all ? NULL : w->units.rank_of, w->rank,
+                                     &w->inputs, err);
+    mo_progress_end(&step);
     if (status == MO_OK)
-        status = mo_review_check_outputs(&w->job.review, o->outputs,
-                                         MO_EXEC_N_OUTPUTS, err);
-    if (status == MO_OK)
-        status = mo_exec_job_check_output(o, path, &w->job, err);
-    if (status == MO_OK && !w->job.valid) {
-        if (w->rank == 0)
-            mo_cli_exec_log_invalid(o, path, &w->job);
-        o->code = MO_EXIT_VIOLATION;
-        return MO_OK;
-    }
-    if (status == MO_OK) {
-        choose_precision(o, w);
-        status = prepare_run(o, w, err);
-    }
-    if (status == MO_OK && mo_exec_requests_wanted(o))
-        return run_stream(o, w, err);
+        status = find_digest_and_delays(o, w, err);
     if (status == MO_OK && w->rank == 0 && o->output && !o->dry_run)
         status = mo_exec_output_npy_make(o->output, err);
     if (status == MO_OK && !o->dry_run)
@@ -313,9 +287,92 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
         status = find_paths(o, w, err);
     if (status == MO_OK && w->rank == 0 && w->transport->settle)
         status = w->transport->settle(w->world, err);
-    if (status == MO_OK && w->rank == 0)
-        status = finish_run(o, w, err);
+    if (status == MO_OK && w->rank == 0) {
+        mo_cli_exec_result outcome = {
+            .job = &w->job,
+            .units = &w->units,
+            .transport = mo_cli_exec_transport_name(w->transport, w->world),
+            .paths = w->n_ranks > 1 ? w->paths : NULL,
+            .n_ranks = w->n_ranks,
+            .result = o->dry_run ? NULL : &w->result,
+            .load = w->load,
+            .comparisons = w->comparisons,
+        };
+
+        if (o->tolerance < 0)
+            o->tolerance = mo_exec_default_tolerance(&o->wants, w->job.plan);
+        status = o->dry_run ? MO_OK : compare_with_references(o, w, err);
+        outcome.n_comparisons = w->n_comparisons;
+        if (status == MO_OK && !o->dry_run)
+            mo_cli_exec_log_not_finite(o, w->job.plan, &w->result);
+        if (status == MO_OK)
+            status = mo_cli_exec_report(o, &outcome, err);
+        for (int i = 0; i < w->n_comparisons && status == MO_OK; i++)
+            if (mo_exec_comparison_log_mismatch(o, w->job.plan,
+                                                &w->comparisons[i]))
+                o->code = MO_EXIT_VIOLATION;
+    }
     return status;
+}
+
+static mo_status run_stream(mo_exec_options *o, work *w, mo_error *err)
+{
+    mo_cli_exec_stream stream = {
+        .job = &w->job,
+        .units = &w->units,
+        .transport = w->transport,
+        .world = w->world,
+        .signals = &w->signals,
+    };
+    mo_status status = mo_exec_requests_choose_in_flight(
+        o, &w->units, &w->job, w->transport, w->world, err);
+
+    if (status == MO_OK)
+        status = mo_exec_requests_check_memory(
+            w->job.plan, &w->units, w->rank, (int) o->in_flight,
+            mo_exec_job_memory_left(o, &w->job), err);
+    if (status == MO_OK)
+        status = find_digest_and_delays(o, w, err);
+    stream.config_digest = w->alike;
+    stream.min_transfer_ns = w->hold_ns;
+    return status == MO_OK ? mo_cli_exec_requests(o, &stream, err) : status;
+}
+
+/* Everything between joining and leaving the ranks. */
+static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
+                               mo_error *err)
+{
+    bool is_stream = mo_exec_requests_wanted(o);
+    mo_exec_gpu_init waking;
+    mo_status status = MO_OK;
+
+    if (is_stream && w->n_ranks == 1)
+        status = mo_exec_signals_begin(&w->signals, err);
+    if (status == MO_OK)
+        status = mo_output_files_open(o->outputs, MO_EXEC_N_OUTPUTS, err);
+    if (status != MO_OK)
+        return status;
+    if (is_stream)
+        mo_exec_gpu_raise_queues();
+    mo_exec_gpu_init_start(&o->wants, &waking);
+    status = mo_exec_job_load(o, path, &w->job, err);
+    w->problem = &w->job.review.problem;
+    mo_exec_gpu_init_wait(&waking);
+    if (status == MO_OK)
+        status = mo_exec_job_check_output(o, &w->job, err);
+    if (status == MO_OK && !w->job.valid) {
+        if (w->rank == 0)
+            mo_cli_exec_log_invalid(o, path, &w->job);
+        o->code = MO_EXIT_VIOLATION;
+        return MO_OK;
+    }
+    if (status == MO_OK) {
+        choose_precision(o, w);
+        status = plan_run(o, w, err);
+    }
+    if (status != MO_OK)
+        return status;
+    return is_stream ? run_stream(o, w, err) : run_single(o, w, err);
 }
 
 static mo_status run_exec(void *context, char **operands, size_t n_operands,
@@ -351,7 +408,8 @@ static mo_status run_exec(void *context, char **operands, size_t n_operands,
     mo_output_files_discard(o->outputs, MO_EXEC_N_OUTPUTS);
     mo_exec_signals_end(&w.signals);
     w.transport->close(w.world);
-    mo_exec_comparison_clear(&w.comparison);
+    for (int i = 0; i < w.n_comparisons; i++)
+        mo_exec_comparison_clear(&w.comparisons[i]);
     mo_run_result_clear(&w.result);
     free(w.hold_ns);
     free(w.paths);
@@ -476,7 +534,7 @@ int main(int argc, char **argv)
 
     mo_option_list_free(&o.inputs);
     mo_option_list_free(&o.wants.weights_from);
-    mo_option_list_free(&o.prepare.shapes);
+    mo_read_options_free(&o.prepare.read);
     mo_launch_options_clear(&o.job);
     if (code == MO_EXIT_DONE)
         code = o.code;

@@ -12,9 +12,8 @@
 #include "driver/exec/emulate.h"
 #include "driver/exec/output_npy.h"
 #include "exec/plan/ir/plan_json.h"
-#include "exec/measure/utilization.h"
+#include "exec/measure/run_analysis.h"
 #include "driver/report/solution_page.h"
-#include "exec/measure/chrome_trace.h"
 #include "report/execution.h"
 
 enum { N_CLASSES = MO_CLASS_SHAPE + 1, NAME_ROOM = 256 };
@@ -120,7 +119,8 @@ static void fill_classes(filling *f)
 static void fill_outputs(filling *f, const mo_exec_output_npy *files)
 {
     const mo_exec_plan *plan = f->from->job->plan;
-    const mo_exec_comparison *c = f->from->comparison;
+    const mo_exec_comparison *c = f->from->comparisons;
+    int n = f->from->n_comparisons;
 
     for (int i = 0; i < plan->n_outputs; i++) {
         const mo_tensor_desc desc = mo_plan_output_desc(plan, i);
@@ -129,27 +129,34 @@ static void fill_outputs(filling *f, const mo_exec_output_npy *files)
             .name = plan->outputs[i].name,
             .type = mo_tensor_desc_format(&desc, f->types[i]),
             .file = files->n > 0 ? files->outputs[i].path : NULL,
-            .error = c ? c->errors[i] : NAN,
+            .error = NAN,
         };
+        for (int j = 0; j < n; j++)
+            f->e.outputs[i].error = fmax(f->e.outputs[i].error, c[j].errors[i]);
     }
-    f->e.max_error = c ? c->max_error : NAN;
-    f->e.compared_with = c && !isnan(c->max_error) ? c->with : NULL;
+    for (int j = 0; j < n; j++)
+        if (!isnan(c[j].max_error))
+            f->e.compared[f->e.n_compared++] =
+                (mo_report_execution_comparison){ c[j].with, c[j].max_error };
 }
 
 bool mo_cli_exec_is_trusted(const mo_exec_job *job)
 {
-    const mo_driver_loaded *loaded = &job->review.made.loaded;
+    const mo_problem *problem = &job->review.problem;
 
-    return loaded->profile || strcmp(loaded->cluster->file, "cpu") != 0;
+    const char *cluster = problem->cluster->file;
+
+    return problem->profile ||
+           (strcmp(cluster, "cpu") != 0 && strcmp(cluster, "gpu") != 0);
 }
 
 static mo_status fill_times(filling *f, mo_error *err)
 {
     const mo_cli_exec_result *from = f->from;
-    mo_measure_utilization ratios = { NAN, NAN, NAN, 0 };
+    mo_measure_utilization ratios = { NAN, NAN, NAN, 0, 0 };
     int64_t *transfer_ns = NULL;
     mo_status status = mo_emulate_transfer_times(
-        from->job->plan, &from->job->review.made.loaded, &transfer_ns, err);
+        from->job->plan, &from->job->review.problem, &transfer_ns, err);
 
     for (int t = 0; t < from->job->plan->n_transfers && status == MO_OK; t++)
         f->e.predicted_transfer_ns += transfer_ns[t];
@@ -179,6 +186,7 @@ static mo_status fill_times(filling *f, mo_error *err)
     f->e.kernel_ratio = ratios.kernel;
     f->e.hidden_ratio = ratios.hidden;
     f->e.measured_transfer_ns = ratios.transfer_ns;
+    f->e.exposed_transfer_ns = ratios.exposed_ns;
     return status;
 }
 
@@ -199,15 +207,15 @@ static mo_status fill_report(const mo_exec_options *o,
         f->e.devices && f->e.outputs && f->types ? MO_OK : mo_fail_memory(err);
     f->e.graph = mo_bundle_shown(f->from->job->bundle, r->located.graph);
     f->e.cluster =
-        mo_bundle_shown(f->from->job->bundle, r->made.loaded.cluster->file);
+        mo_bundle_shown(f->from->job->bundle, r->problem.cluster->file);
     if (!f->from->job->alone) {
         f->e.regime = &r->regime;
         f->e.rules = r->rules;
         f->e.rules.tolerance = 0; /* tolerance is that of the outputs */
     }
-    f->e.ops = r->made.fine->n_ops;
-    f->e.edges = r->made.fine->n_edges;
-    f->e.coarse_ops = r->made.loaded.instance->n;
+    f->e.ops = r->problem.fine->n_ops;
+    f->e.edges = r->problem.fine->n_edges;
+    f->e.coarse_ops = r->problem.instance->n;
     f->e.transport = f->from->transport;
     f->e.precision = o->wants.precision;
     f->e.random_bytes = (double) mo_weights_random_bytes(
@@ -225,25 +233,6 @@ static mo_status fill_report(const mo_exec_options *o,
     fill_classes(f);
     fill_outputs(f, files);
     return MO_OK;
-}
-
-static mo_status write_report(const mo_exec_options *o,
-                              const mo_cli_exec_result *outcome,
-                              const mo_exec_output_npy *files, mo_error *err)
-{
-    filling f = { .from = outcome };
-    mo_status status = fill_report(o, files, &f, err);
-    mo_out *out = o->outputs[MO_EXEC_OUTPUT_REPORT].out;
-
-    if (status == MO_OK && o->json)
-        mo_report_execution_json(&f.e, out);
-    else if (status == MO_OK)
-        mo_report_execution_text(&f.e, out);
-    free(f.e.devices);
-    free(f.e.outputs);
-    free(f.e.links);
-    free(f.types);
-    return status;
 }
 
 static mo_status write_page(const mo_exec_options *o,
@@ -296,8 +285,21 @@ mo_status mo_cli_exec_report(mo_exec_options *o,
         status =
             mo_exec_output_npy_open(o->output, outcome->result->outputs,
                                     outcome->result->n_outputs, &files, err);
-    if (status == MO_OK)
-        status = write_report(o, outcome, &files, err);
+    if (status == MO_OK) {
+        filling f = { .from = outcome };
+
+        status = fill_report(o, &files, &f, err);
+        mo_out *out = o->outputs[MO_EXEC_OUTPUT_REPORT].out;
+
+        if (status == MO_OK && o->json)
+            mo_report_execution_json(&f.e, out);
+        else if (status == MO_OK)
+            mo_report_execution_text(&f.e, out);
+        free(f.e.devices);
+        free(f.e.outputs);
+        free(f.e.links);
+        free(f.types);
+    }
     if (status == MO_OK && plan->out)
         mo_plan_write_json(outcome->job->plan, plan->out);
     if (status == MO_OK && trace->out && outcome->result)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_report.h - outputs of moirai-exec: report, plan, trace, output tensors.
+ * exec_report.h - parts of moirai-exec: outputs of single runs (report, plan,
+ * trace, output tensors), and streams of requests.
  */
 #ifndef MO_CLI_EXEC_REPORT_H
 #define MO_CLI_EXEC_REPORT_H
@@ -10,8 +11,11 @@
 #include "driver/exec/compare_outputs.h"
 #include "driver/exec/exec_job.h"
 #include "driver/exec/device_units.h"
+#include "driver/exec/request_signals.h"
 #include "exec/measure/host_load.h"
+#include "exec/runtime/pipeline/pipeline.h"
 #include "exec/runtime/run.h"
+#include "exec/transport/transport.h"
 
 typedef struct mo_cli_exec_result {
     const mo_exec_job *job;
@@ -21,7 +25,8 @@ typedef struct mo_cli_exec_result {
     int n_ranks;
     const mo_run_result *result; /* NULL: a dry run */
     mo_measure_load load;        /* during the run; zeros: unknown */
-    const mo_exec_comparison *comparison;
+    const mo_exec_comparison *comparisons;
+    int n_comparisons;
 } mo_cli_exec_result;
 
 /* Writes report, plan, trace and the network's outputs, each whole or not at
@@ -46,5 +51,34 @@ void mo_cli_exec_log_not_finite(const mo_exec_options *o,
 /* Returns whether predictions come from numbers of these devices: the built-in
  * cluster of this machine has no measured ones. */
 bool mo_cli_exec_is_trusted(const mo_exec_job *job);
+
+/* exec_requests.c, --requests: a stream of requests, several in flight, and its
+ * report. */
+
+typedef struct mo_cli_exec_stream {
+    const mo_exec_job *job;
+    const mo_exec_units *units;
+    const mo_transport *transport;
+    mo_transport_world *world;
+    uint64_t config_digest;
+    const int64_t *min_transfer_ns; /* link emulation, or NULL */
+    mo_exec_signals *signals;       /* they may not have begun */
+} mo_cli_exec_stream;
+
+/* Runs the requests of the options and writes outputs and report. Collective:
+ * all ranks call it. o->code is MO_EXIT_FAILED when a request has failed, and
+ * 128 more than a signal by which requests were left out. */
+mo_status mo_cli_exec_requests(mo_exec_options *o,
+                               const mo_cli_exec_stream *stream, mo_error *err);
+
+/* Progress of devices until they run. */
+typedef struct mo_cli_exec_progress {
+    const mo_driver_log *logger;
+    mo_progress *step;
+} mo_cli_exec_progress;
+
+/* mo_run_on_progress; progress: mo_cli_exec_progress. */
+void mo_cli_exec_log_progress(const void *progress, const char *device,
+                              const char *what, double seconds);
 
 #endif

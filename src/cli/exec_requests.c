@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "cli/exec_requests.h"
+#include "cli/exec_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/minmax.h"
-#include "cli/exec_report.h"
 #include "driver/exec/request_files.h"
 #include "driver/exec/resource_loads.h"
 #include "exec/measure/host_load.h"
 #include "exec/plan/ir/plan_json.h"
 #include "report/throughput.h"
 
-void mo_cli_exec_log_progress(const void *logger, const char *device,
+void mo_cli_exec_log_progress(const void *progress, const char *device,
                               const char *what, double seconds)
 {
-    mo_driver_log_info(logger, "device '%s': %s in %.3f s", device, what,
+    const mo_cli_exec_progress *p = progress;
+
+    mo_progress_detail(p->step, "device '%s' is %s", device, what);
+    mo_driver_log_info(p->logger, "device '%s': %s in %.3f s", device, what,
                        seconds);
 }
 
@@ -86,16 +88,16 @@ static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
                               const mo_measure_load *load, mo_error *err)
 {
     const mo_review *r = &s->job->review;
+    const mo_problem *problem = &r->problem;
     mo_out *out = o->outputs[MO_EXEC_OUTPUT_REPORT].out;
     mo_out *plan = o->outputs[MO_EXEC_OUTPUT_PLAN].out;
     char loads[MO_MEASURE_LOAD_SIZE];
     mo_report_throughput t = {
         .graph = mo_bundle_shown(s->job->bundle, r->located.graph),
-        .cluster =
-            mo_bundle_shown(s->job->bundle, r->made.loaded.cluster->file),
-        .ops = r->made.fine->n_ops,
-        .coarse_ops = r->made.loaded.instance->n,
-        .edges = r->made.fine->n_edges,
+        .cluster = mo_bundle_shown(s->job->bundle, problem->cluster->file),
+        .ops = problem->fine->n_ops,
+        .coarse_ops = problem->instance->n,
+        .edges = problem->fine->n_edges,
         .transport = mo_cli_exec_transport_name(s->transport, s->world),
         .precision = o->wants.precision,
         .n_ranks = s->transport->n_ranks(s->world),
@@ -119,7 +121,7 @@ static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
         .n_failures = (int64_t) requests->n_failed,
     };
     mo_status status = mo_exec_resource_loads(
-        s->job->plan, &r->made.loaded,
+        s->job->plan, problem,
         s->job->alone ? MO_CONGESTION_NONE : r->regime.congestion, &t.resources,
         &t.n_resources, err);
 
@@ -181,6 +183,8 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
                                const mo_cli_exec_stream *stream, mo_error *err)
 {
     const mo_exec_job *job = stream->job;
+    mo_exec_requests requests = { .n = 0 };
+    const mo_cli_exec_progress progress = { &o->logger, &requests.step };
     const mo_run_plan_options run = {
         .transport = stream->transport,
         .world = stream->world,
@@ -193,10 +197,9 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
         .n_slots = (int) o->in_flight,
         .within_capacity = true,
         .on_progress = mo_cli_exec_log_progress,
-        .progress_context = &o->logger,
+        .progress_context = &progress,
     };
     int rank = stream->transport->rank(stream->world);
-    mo_exec_requests requests = { .n = 0 };
     mo_pipeline_options options = {
         .run = &run,
         .n_slots = (int) o->in_flight,
@@ -211,12 +214,14 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
     mo_status status = MO_OK;
 
     if (rank == 0)
-        status = mo_exec_requests_open(o, job->review.made.fine, job->plan,
+        status = mo_exec_requests_open(o, job->review.problem.fine, job->plan,
                                        stream->signals, &requests, err);
     options.n_requests = requests.n;
     mo_measure_load_read(NULL, &load);
     if (status == MO_OK) {
+        mo_driver_log_step(&o->logger, &requests.step, "running requests");
         status = mo_pipeline_run(job->plan, &options, &result, err);
+        mo_progress_end(&requests.step);
         if (status != MO_OK && rank == 0)
             add_lost(&result, err);
     }

@@ -3,14 +3,16 @@
 #include <config.h>
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/option.h"
 #include "base/out.h"
 #include "cli/info_solution.h"
 #include "driver/bundle.h"
 #include "driver/log.h"
-#include "driver/output_files.h"
+#include "driver/output_guard.h"
 #include "driver/prepare.h"
+#include "driver/suggest.h"
 #include "graph/summary.h"
 #include "ingest/read.h"
 #include "report/graph_info.h"
@@ -19,8 +21,7 @@
 typedef struct settings {
     bool json, dot, instance;
     mo_output_file output;
-    mo_driver_load_options load;
-    mo_option_list shapes;
+    mo_prepare_options prepare; /* fusion NULL: not given */
     mo_driver_log logger;
 } settings;
 
@@ -28,66 +29,105 @@ static mo_status read_graph(const settings *s, const char *path,
                             mo_graph **graph, const mo_read_format **format,
                             mo_error *err)
 {
-    mo_read_options options = { (const char *const *) s->shapes.items,
-                                s->shapes.count };
-    double begin = mo_driver_clock_s();
-    mo_status status = mo_read_graph(path, &options, graph, format, err);
-
-    if (status == MO_OK)
-        mo_driver_log_info(&s->logger, "read %d ops and %d edges in %.2f s",
-                           (*graph)->n_ops, (*graph)->n_edges,
-                           mo_driver_clock_s() - begin);
-    return status;
+    return mo_driver_load_graph(path, &s->prepare.read, &s->logger, graph,
+                                format, err);
 }
 
-/* The instance becomes part of *made. */
+static mo_status check_found(const settings *s, const mo_graph *graph,
+                             const mo_cluster *cluster, const char *file,
+                             mo_error *err)
+{
+    const mo_output_guard guard = { .outputs = &s->output, .n = 1 };
+
+    return mo_output_guard_check_found(&guard, graph, cluster, file, err);
+}
+
 static mo_status describe_instance(const settings *s, const char *file,
-                                   mo_prepared *made, mo_out *out,
                                    mo_error *err)
 {
-    mo_driver_loaded *loaded = &made->loaded;
-    mo_numeric formats;
-    mo_status status = mo_driver_load_formats(&s->load, &formats, err);
+    mo_out *out = s->output.out;
+    mo_prepare_options p = s->prepare;
+    mo_problem problem = { 0 };
+    mo_status status;
 
+    if (!p.fusion)
+        p.fusion = "default";
+    status = mo_prepare_instance(&p, file, &s->logger, &problem, err);
     if (status == MO_OK) {
-        mo_numeric_apply(&formats, made->fine);
-        status = mo_driver_load_instance(&s->load, file, made->fine, &s->logger,
-                                         loaded, err);
-    }
-
-    if (status == MO_OK) {
-        mo_report_instance report = { file, loaded->cluster->file,
-                                      loaded->instance };
+        const mo_report_instance report = { file, problem.cluster->file,
+                                            problem.fine->n_ops,
+                                            problem.instance };
 
         status = s->json ? mo_report_instance_json(&report, out, err)
                          : mo_report_instance_text(&report, out, err);
     }
+    if (status == MO_OK)
+        status = check_found(s, problem.fine, problem.cluster, file, err);
+    mo_problem_clear(&problem);
     return status;
 }
 
-static mo_status describe_graph(const settings *s, mo_report_graph *d,
-                                mo_out *out, mo_error *err)
+/* Lists the inputs of a model that has no graph without the sizes of dynamic
+ * ones. Returns false if it is none, or sizes were given. */
+static bool describe_inputs(const settings *s, const char *path)
 {
-    mo_summary summary = { 0 };
-    mo_status status;
+    const mo_read_format *format = NULL;
+    mo_model_inputs inputs = { 0 };
+    bool is_dynamic = false;
 
-    if (s->dot)
-        return mo_report_graph_dot(d, out, err);
-    if ((status = mo_graph_digest(d->graph, &d->digest, err)) != MO_OK ||
-        (status = mo_summary_make(d->graph, &summary, err)) != MO_OK)
+    if (s->dot || s->instance || strcmp(path, "-") == 0 ||
+        s->prepare.read.shapes.count + s->prepare.read.values.count > 0)
+        return false;
+    if (mo_read_list_inputs(path, &inputs, &format, NULL) != MO_OK)
+        inputs.n = 0;
+    for (int i = 0; i < inputs.n; i++)
+        is_dynamic |= !mo_shape_is_static(&inputs.items[i].shape);
+    if (is_dynamic && s->json)
+        mo_report_inputs_json(path, format->name, &inputs, s->output.out);
+    else if (is_dynamic)
+        mo_report_inputs_text(path, format->name, &inputs, s->output.out);
+    mo_model_inputs_free(&inputs);
+    return is_dynamic;
+}
+
+static mo_status describe_graph(const settings *s, const char *file,
+                                mo_error *err)
+{
+    mo_out *out = s->output.out;
+    mo_report_graph d = { .file = file };
+    const mo_read_format *format;
+    mo_graph *graph = NULL;
+    mo_summary summary = { 0 };
+    mo_status status = read_graph(s, file, &graph, &format, err);
+
+    if (status == MO_E_INPUT && describe_inputs(s, file))
+        return MO_OK;
+    if (status != MO_OK)
         return status;
-    d->summary = &summary;
-    status = s->json ? mo_report_graph_json(d, out, err)
-                     : mo_report_graph_text(d, out, err);
+    d.format = format->name;
+    d.graph = graph;
+    if (s->dot) {
+        status = mo_report_graph_dot(&d, out, err);
+    } else {
+        status = mo_graph_digest(graph, &d.digest, err);
+        if (status == MO_OK)
+            status = mo_summary_make(graph, &summary, err);
+        d.summary = &summary;
+        if (status == MO_OK)
+            status = s->json ? mo_report_graph_json(&d, out, err)
+                             : mo_report_graph_text(&d, out, err);
+    }
+    if (status == MO_OK)
+        status = check_found(s, graph, NULL, file, err);
     mo_summary_clear(&summary);
+    mo_graph_free(graph);
     return status;
 }
 
 static mo_status check_options(const settings *s, const char *path,
                                mo_error *err)
 {
-    const mo_driver_load_options *load = &s->load;
-    const mo_prepare_options given = { .load = *load };
+    const mo_driver_load_options *load = &s->prepare.load;
     mo_status status;
 
     if (s->dot && (s->json || s->instance))
@@ -95,30 +135,26 @@ static mo_status check_options(const settings *s, const char *path,
                        "--dot goes with neither --json nor "
                        "--instance");
     if (!s->instance && (load->cluster || load->profile || load->cost ||
-                         load->precision || load->weights))
+                         load->precision || load->weights || s->prepare.fusion))
         return mo_fail(err, MO_E_USAGE,
                        "--%s sets times of an instance; add --instance",
                        load->cluster     ? "cluster"
                        : load->profile   ? "profile"
                        : load->cost      ? "cost"
                        : load->precision ? "precision"
-                                         : "weights");
+                       : load->weights   ? "weights"
+                                         : "fusion");
     status = mo_driver_load_check(load, path, err);
     if (status == MO_OK)
-        status =
-            mo_prepare_check_outputs_given(&given, path, &s->output, 1, err);
+        status = mo_output_guard_check_given(
+            &(mo_output_guard){ .outputs = &s->output, .n = 1 }, &s->prepare,
+            path, err);
     return status;
 }
 
 static mo_status describe_file(const settings *s, const char *path,
                                mo_error *err)
 {
-    mo_out *out = s->output.out;
-    const mo_read_options read = { (const char *const *) s->shapes.items,
-                                   s->shapes.count };
-    mo_report_graph d = { .file = path };
-    const mo_read_format *format;
-    mo_prepared made = { 0 };
     mo_bundle *bundle = NULL;
     bool is_solution = false;
     mo_status status = mo_bundle_open(path, &bundle, err);
@@ -131,23 +167,14 @@ static mo_status describe_file(const settings *s, const char *path,
                              s->dot ? "dot" : "instance", path,
                              bundle ? "bundle" : "solution");
         else
-            status = mo_cli_info_solution(path, bundle, &read, s->json,
-                                          &s->logger, &s->output, err);
+            status = mo_cli_info_solution(path, bundle, &s->prepare.read,
+                                          s->json, &s->logger, &s->output, err);
     } else if (status == MO_OK) {
-        status = read_graph(s, path, &made.fine, &format, err);
-        if (status == MO_OK) {
-            d.format = format->name;
-            d.graph = made.fine;
-            status = s->instance ? describe_instance(s, path, &made, out, err)
-                                 : describe_graph(s, &d, out, err);
-        }
-        if (status == MO_OK)
-            status =
-                mo_prepare_check_outputs_found(&made, path, &s->output, 1, err);
+        status = s->instance ? describe_instance(s, path, err)
+                             : describe_graph(s, path, err);
     }
     if (status != MO_OK)
         mo_bundle_show_error(bundle, err);
-    mo_prepared_clear(&made);
     mo_bundle_close(bundle);
     return status;
 }
@@ -171,7 +198,7 @@ static mo_status run_info(void *context, char **operands, size_t n_operands,
 
 int main(int argc, char **argv)
 {
-    settings s = { .load = { .explain = true },
+    settings s = { .prepare = { .load = { .explain = true } },
                    .output = { .option = "--output", .path = "-" },
                    .logger = { .command = "moirai-info" } };
     const mo_option options[] = {
@@ -182,11 +209,8 @@ int main(int argc, char **argv)
         { 0, "instance", NULL,
           "print the placement problem: times, sizes and transfers",
           MO_OPTION_FLAG, .to = &s.instance },
-        MO_DRIVER_LOAD_OPTIONS(&s.load),
-        MO_DRIVER_FORMAT_OPTIONS(&s.load),
-        { 0, "shape", "NAME=DIMS",
-          "size of an input with dynamic dimensions, as in ids=1,128",
-          MO_OPTION_LIST, .to = &s.shapes },
+        MO_PREPARE_INSTANCE_OPTIONS(&s.prepare, MO_PREPARE_FUSION_HELP),
+        MO_DRIVER_FORMAT_OPTIONS(&s.prepare.load),
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.output.path },
         MO_DRIVER_LOG_OPTIONS(&s.logger),
@@ -206,6 +230,6 @@ int main(int argc, char **argv)
     };
     int code = mo_command_main(&command, argc, argv, run_info, &s);
 
-    mo_option_list_free(&s.shapes);
+    mo_read_options_free(&s.prepare.read);
     return code;
 }

@@ -102,17 +102,6 @@ typedef struct description {
     int n_members;
 } description;
 
-static void clear_description(description *d)
-{
-    free(d->members);
-    free(d->searched);
-    free(d->device_ids);
-    mo_cluster_free(d->cluster);
-    free(d->ops);
-    mo_locate_search_clear(&d->search);
-    mo_solution_free(d->solution);
-}
-
 /* Counts the columns x_i_k that are 1. */
 static mo_status count_ops(description *d, mo_error *err)
 {
@@ -158,24 +147,6 @@ static mo_status name_devices(description *d, mo_error *err)
     for (int k = 0; k < d->n_devices; k++)
         d->device_ids[k] = d->cluster->devices[k].id;
     return MO_OK;
-}
-
-/* Inputs that the solution records: built-in rule sets are among the
- * options. */
-static void list_inputs(const mo_bundle *bundle, description *d)
-{
-    for (int i = 0; i < MO_LOCATE_KINDS; i++) {
-        const mo_locate_input *from = &d->search.inputs[i];
-
-        if (from->has_digest || (from->needed && from->name[0]))
-            d->inputs[d->n_inputs++] =
-                (mo_report_input){ from->what,
-                                   from->name,
-                                   from->has_digest,
-                                   from->digest,
-                                   mo_bundle_shown(bundle, from->path),
-                                   from->note };
-    }
 }
 
 static mo_status list_members(const mo_bundle *bundle, description *d,
@@ -233,7 +204,20 @@ static mo_status read_solution(const char *path, const mo_bundle *bundle,
         status = name_devices(d, err);
     if (status != MO_OK)
         return status;
-    list_inputs(bundle, d);
+    /* Inputs that the solution records: built-in rule sets are among the
+     * options. */
+    for (int i = 0; i < MO_LOCATE_KINDS; i++) {
+        const mo_locate_input *from = &d->search.inputs[i];
+
+        if (from->has_digest || (from->needed && from->name[0]))
+            d->inputs[d->n_inputs++] =
+                (mo_report_input){ from->what,
+                                   from->name,
+                                   from->has_digest,
+                                   from->digest,
+                                   mo_bundle_shown(bundle, from->path),
+                                   from->note };
+    }
     d->searched = calloc(d->search.folders.n + 1, sizeof *d->searched);
     if (!d->searched)
         return mo_fail_memory(err);
@@ -259,8 +243,9 @@ mo_status mo_cli_info_solution(const char *path, const mo_bundle *bundle,
     if (status == MO_OK && is_solution)
         status = read_solution(solution, bundle, read, logger, &d, err);
     for (int i = 0; i < MO_LOCATE_KINDS && status == MO_OK; i++)
-        status = mo_output_files_check_input(output, 1, d.search.inputs[i].path,
-                                             err);
+        status = mo_output_guard_check_input(
+            &(mo_output_guard){ .outputs = output, .n = 1 },
+            d.search.inputs[i].path, err);
     if (status == MO_OK) {
         report.members = d.members;
         report.n_members = d.n_members;
@@ -278,6 +263,12 @@ mo_status mo_cli_info_solution(const char *path, const mo_bundle *bundle,
         else
             mo_report_solution_text(&report, output->out);
     }
-    clear_description(&d);
+    free(d.members);
+    free(d.searched);
+    free(d.device_ids);
+    mo_cluster_free(d.cluster);
+    free(d.ops);
+    mo_locate_search_clear(&d.search);
+    mo_solution_free(d.solution);
     return status;
 }

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "driver/bundle.h"
 #include "driver/log.h"
-#include "driver/output_files.h"
+#include "driver/output_guard.h"
 #include "ingest/read.h"
 
 /* Sets *is_solution to whether the file at path begins like a solution rather

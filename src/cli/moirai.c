@@ -9,27 +9,76 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/json_writer.h"
 #include "base/option.h"
 #include "cli/emit_output.h"
-#include "cli/moirai_files.h"
-#include "driver/select_answer.h"
-#include "driver/model_file.h"
-#include "driver/output_files.h"
-#include "driver/plugin_option.h"
-#include "driver/placement_solution.h"
-#include "driver/prepare.h"
 #include "cli/solve_output.h"
-#include "driver/solve_model.h"
+#include "driver/file_hints.h"
 #include "driver/log.h"
+#include "driver/model_file.h"
+#include "driver/output_guard.h"
+#include "driver/placement_solution.h"
+#include "driver/plugin_option.h"
+#include "driver/prepare.h"
 #include "driver/report/solution_page.h"
+#include "driver/select_answer.h"
+#include "driver/solve_model.h"
 #include "driver/strengthen_model.h"
 #include "driver/suggest.h"
 #include "solvers/process/interrupt.h"
+#include "solvers/process/path_util.h"
 #include "solvers/process/workdir.h"
 
+enum { N_KEPT = 4 };
+
+/* Starts as zeros; all paths are its own. */
+typedef struct model_files {
+    char *model, *start, *known, *solution, *schedule;
+} model_files;
+
+/* Names the files after the graph and makes the folder keep; keep NULL: they
+ * are in folder. Sets kept to those that --keep leaves, borrowed, without paths
+ * where keep is NULL. The caller clears *files, whatever the result. */
+static mo_status name_files(const char *graph, const char *keep,
+                            const mo_workdir *folder, model_files *files,
+                            mo_output_file kept[N_KEPT], mo_error *err)
+{
+    const char *to = keep ? keep : mo_workdir_path(folder);
+    char stem[200];
+    mo_status status =
+        keep ? mo_output_files_make_folder(keep, 0777, err) : MO_OK;
+
+    if (status != MO_OK)
+        return status;
+    /* The graph's name without folder and suffix. */
+    const char *base = mo_path_basename(graph);
+    size_t length = strcspn(base, ".");
+
+    if (length == 0 || strcmp(graph, "-") == 0)
+        snprintf(stem, sizeof stem, "model");
+    else
+        snprintf(stem, sizeof stem, "%.*s", (int) length, base);
+    files->model = mo_path_format("%s/%s.lp", to, stem);
+    files->start = mo_path_format("%s/%s.start.sol", to, stem);
+    files->known = mo_workdir_file(folder, "known.sol");
+    files->solution = mo_path_format("%s/%s.sol", to, stem);
+    files->schedule = mo_path_format("%s/%s.schedule.json", to, stem);
+    if (!files->model || !files->start || !files->known || !files->solution ||
+        !files->schedule)
+        return mo_fail_memory(err);
+
+    const char *const paths[N_KEPT] = { files->model, files->start,
+                                        files->solution, files->schedule };
+
+    for (int i = 0; i < N_KEPT; i++)
+        kept[i] = (mo_output_file){ .option = "--keep",
+                                    .path = keep ? paths[i] : NULL };
+    return MO_OK;
+}
+
 /* A page is the report as HTML; the last ones are those of --keep. */
-enum { SOLUTION, PAGE, KEPT, OUTPUTS = KEPT + MO_CLI_MOIRAI_KEPT };
+enum { SOLUTION, PAGE, KEPT, OUTPUTS = KEPT + N_KEPT };
 
 typedef struct settings {
     mo_prepare_options prepare;
@@ -44,7 +93,7 @@ typedef struct settings {
 } settings;
 
 static mo_status write_model(const mo_cli_emit *emit_model,
-                             const mo_cli_moirai_files *files, bool start,
+                             const model_files *files, bool start,
                              mo_error *err)
 {
     mo_out *out;
@@ -63,12 +112,12 @@ static mo_status write_model(const mo_cli_emit *emit_model,
 
 /* With live memory the model may exclude the schedule of the search, which is
  * an answer all the same. To be called before the model takes it over. */
-static mo_status write_known(settings *s, const mo_cli_moirai_files *files,
+static mo_status write_known(settings *s, const model_files *files,
                              const mo_prepared *made, mo_error *err)
 {
     const mo_place_solution solution = { .x = made->loaded.instance,
                                          .schedule = made->start,
-                                         .made_of = made->o,
+                                         .made_of = made->loaded.made_of,
                                          .method = "search" };
 
     if (!made->strength || !made->start ||
@@ -80,22 +129,32 @@ static mo_status write_known(settings *s, const mo_cli_moirai_files *files,
 }
 
 static mo_status emit_model(settings *s, const char *graph,
-                            const mo_cli_moirai_files *files,
-                            const mo_prepared *made, mo_error *err)
+                            const model_files *files, mo_prepared *made,
+                            mo_error *err)
 {
-    const mo_cli_emit what = { graph, made, &s->logger };
-    mo_status status = write_model(&what, files, false, err);
+    mo_prepared_model model = { 0 };
+    mo_cli_emit what = { graph, &made->loaded, &model.model, &s->logger, NULL };
+    mo_path_list hints = { 0 };
+    mo_status status =
+        mo_prepare_model(&s->prepare, &s->logger, made, &model, err);
 
-    if (status == MO_OK && mo_model_has_start(&made->model)) {
+    if (status == MO_OK && s->keep)
+        status = mo_file_hints_list(&made->loaded.made_of, files->model, &hints,
+                                    err);
+    what.files = hints.paths;
+    if (status == MO_OK)
+        status = write_model(&what, files, false, err);
+    if (status == MO_OK && mo_model_has_start(&model.model)) {
         status = write_model(&what, files, true, err);
         s->portfolio.start = files->start;
         s->portfolio.searched = made->strength != NULL;
     }
+    mo_path_list_clear(&hints);
+    mo_prepared_model_clear(&model);
     return status;
 }
 
-static mo_status keep_results(const settings *s,
-                              const mo_cli_moirai_files *files,
+static mo_status keep_results(const settings *s, const model_files *files,
                               const mo_answer_selector *selector,
                               const mo_answer_selection *selection,
                               mo_error *err)
@@ -115,7 +174,7 @@ static mo_status keep_results(const settings *s,
         status = mo_out_open(files->schedule, &out, err);
     if (status != MO_OK)
         return status;
-    mo_report_schedule_json(selector->review.made.loaded.instance,
+    mo_report_schedule_json(selector->review.problem.instance,
                             selection->best->evaluation.schedule, out);
     return mo_out_commit(out, err);
 }
@@ -158,10 +217,11 @@ static mo_status write_page(const settings *s,
     return status;
 }
 
-static mo_status
-print_report(const settings *s, const mo_cli_moirai_files *files,
-             const mo_answer_selector *selector, const mo_portfolio *c,
-             const mo_answer_selection *selection, mo_error *err)
+static mo_status print_report(const settings *s, const model_files *files,
+                              const mo_answer_selector *selector,
+                              const mo_portfolio *c,
+                              const mo_answer_selection *selection,
+                              mo_error *err)
 {
     const char *output = s->outputs[SOLUTION].path;
     bool to_stdout = output && strcmp(output, "-") == 0;
@@ -185,12 +245,15 @@ print_report(const settings *s, const mo_cli_moirai_files *files,
     if (!s->json && s->keep)
         mo_out_printf(out, "%-12s%s and what goes with it\n", "kept",
                       selection->best ? files->solution : files->model);
+    else if (!s->json && selection->best && !output)
+        mo_out_printf(out, "%-12s%s\n", "kept",
+                      "nothing; -o FILE keeps the solution");
     return mo_out_commit(out, err);
 }
 
 /* The selector takes over the instance. */
 static mo_status solve_in_folder(settings *s, const char *graph,
-                                 const mo_cli_moirai_files *files,
+                                 const model_files *files,
                                  const mo_workdir *folder, mo_prepared *made,
                                  mo_error *err)
 {
@@ -208,14 +271,15 @@ static mo_status solve_in_folder(settings *s, const char *graph,
     mo_status status =
         mo_model_file_provenance(files->model, &selector.review.origin, err);
 
-    selector.review.regime = made->o.regime;
+    selector.review.regime = mo_prepare_regime(&s->prepare);
     if (made->strength) {
         mo_answer_selector_add_bound(&selector, made->strength->lower_ns,
                                      "search");
         selector.searched = selector.search_is_full = made->search_is_full;
     }
-    selector.review.made = *made;
-    *made = (mo_prepared){ 0 };
+    made->loaded.made_of.in_flight = s->prepare.in_flight;
+    selector.review.problem = made->loaded;
+    made->loaded = (mo_problem){ 0 };
     selector.review.located.graph = strdup(graph);
     if (status == MO_OK && !selector.review.located.graph)
         status = mo_fail_memory(err);
@@ -236,18 +300,20 @@ static mo_status solve_in_folder(settings *s, const char *graph,
 }
 
 static mo_status run_pipeline(settings *s, const char *graph,
-                              const mo_cli_moirai_files *files,
+                              const model_files *files,
                               const mo_workdir *folder, mo_error *err)
 {
     mo_prepared made = { 0 };
+    mo_problem *problem = &made.loaded;
     bool optimal;
     double begin_s;
     mo_status status =
-        mo_prepare_instance(&s->prepare, graph, &s->logger, &made, err);
+        mo_prepare_instance(&s->prepare, graph, &s->logger, problem, err);
 
     if (status == MO_OK)
-        status = mo_prepare_check_outputs_found(&made, graph, s->outputs,
-                                                OUTPUTS, err);
+        status = mo_output_guard_check_found(
+            &(mo_output_guard){ .outputs = s->outputs, .n = OUTPUTS },
+            problem->fine, problem->cluster, graph, err);
     begin_s = mo_driver_clock_s();
     s->strengthen.limit_s = s->portfolio.time_s / 2;
     if (status == MO_OK)
@@ -261,8 +327,6 @@ static mo_status run_pipeline(settings *s, const char *graph,
     if (status == MO_OK)
         status = write_known(s, files, &made, err);
     if (status == MO_OK)
-        status = mo_prepare_model(&s->prepare, &s->logger, &made, err);
-    if (status == MO_OK)
         status = emit_model(s, graph, files, &made, err);
     s->portfolio.no_solver = s->portfolio.searched && optimal &&
                              !s->portfolio.solvers && !s->portfolio.command;
@@ -273,8 +337,8 @@ static mo_status run_pipeline(settings *s, const char *graph,
                  s->portfolio.time_s);
         if (!s->logger.quiet && !s->json)
             fprintf(stderr, "%s: %d ops, %d to place on %d devices; %s\n",
-                    s->logger.command, made.fine->n_ops,
-                    made.loaded.instance->n, made.loaded.instance->n_devices,
+                    s->logger.command, problem->fine->n_ops,
+                    problem->instance->n, problem->instance->n_devices,
                     s->portfolio.no_solver ? "no solver is needed" : plan);
         status = solve_in_folder(s, graph, files, folder, &made, err);
     }
@@ -312,8 +376,9 @@ static mo_status check_outputs(settings *s, const char *graph, mo_error *err)
     if (s->outputs[PAGE].path && strcmp(s->outputs[PAGE].path, "-") == 0)
         return mo_fail(err, MO_E_USAGE,
                        "--report must be a file; standard output has the text");
-    status =
-        mo_prepare_check_outputs_given(&s->prepare, graph, first, OUTPUTS, err);
+    status = mo_output_guard_check_given(
+        &(mo_output_guard){ .outputs = first, .n = OUTPUTS }, &s->prepare,
+        graph, err);
     if (first->path && strcmp(first->path, "-") == 0)
         first++;
     if (status == MO_OK)
@@ -327,7 +392,7 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
 {
     settings *s = context;
     mo_workdir *folder = NULL;
-    mo_cli_moirai_files files = { 0 };
+    model_files files = { 0 };
     int watch;
     mo_status status;
 
@@ -348,7 +413,9 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
     if (status == MO_OK)
         status = mo_strengthen_check(&s->strengthen, &s->prepare, err);
     if (status == MO_OK)
-        status = mo_plugin_option_load(&s->plugins, s->outputs, OUTPUTS, err);
+        status = mo_plugin_option_load(
+            &s->plugins,
+            &(mo_output_guard){ .outputs = s->outputs, .n = OUTPUTS }, err);
     if (status == MO_OK)
         status = mo_portfolio_check_options(&s->portfolio, err);
     if (status == MO_OK)
@@ -357,15 +424,19 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
         return status;
     status = mo_workdir_new(&folder, err);
     if (status == MO_OK)
-        status = mo_cli_moirai_files_name(operands[0], s->keep, folder, &files,
-                                          &s->outputs[KEPT], err);
+        status = name_files(operands[0], s->keep, folder, &files,
+                            &s->outputs[KEPT], err);
     if (status == MO_OK)
         status = check_outputs(s, operands[0], err);
     if (status == MO_OK)
         status = run_pipeline(s, operands[0], &files, folder, err);
     if (status == MO_E_INFEASIBLE && s->json)
         status = report_infeasible(s, err);
-    mo_cli_moirai_files_clear(&files);
+    free(files.model);
+    free(files.start);
+    free(files.known);
+    free(files.solution);
+    free(files.schedule);
     mo_workdir_free(folder);
     mo_interrupt_close(watch);
     return status;
@@ -381,7 +452,7 @@ static bool is_graph_file(const char *name)
 
 /* moirai help emit, moirai emit --help: starts moirai-emit, which lies beside
  * this program or in PATH. Returns if the word is no command, or is a file. */
-static void run_subcommand(int argc, char **argv)
+static void run_subcommand(const mo_command *command, int argc, char **argv)
 {
     bool help = argc == 3 && strcmp(argv[1], "help") == 0;
     const char *word = argc < 2 ? "" : argv[help ? 2 : 1];
@@ -389,7 +460,8 @@ static void run_subcommand(int argc, char **argv)
     char path[4096], option[] = "--help", *first = argv[1], **shifted;
 
     if (!*word || *word == '-' || strchr(word, '/') || strchr(word, '.') ||
-        (!help && (is_graph_file(word) || strcmp(word, "help") == 0)))
+        (!help && (is_graph_file(word) || strcmp(word, "help") == 0 ||
+                   strcmp(word, "version") == 0)))
         return;
     snprintf(path, sizeof path, "%.*smoirai-%s",
              slash ? (int) (slash - argv[0] + 1) : 0, argv[0], word);
@@ -400,11 +472,15 @@ static void run_subcommand(int argc, char **argv)
     else
         execvp(path, shifted);
     argv[1] = first;
-    if (help) {
-        fprintf(stderr,
-                "moirai: there is no command '%.200s'; moirai help lists the "
-                "commands\n",
-                word);
+    if (help || access(word, F_OK) != 0) {
+        const char *nearest = mo_option_nearest_operand(command, word);
+
+        fprintf(stderr, "moirai: %s'%.200s'%s",
+                help ? "there is no command " : "", word,
+                help ? "" : " is neither a file nor a command");
+        if (nearest)
+            fprintf(stderr, " (did you mean '%s'?)", nearest);
+        fprintf(stderr, "; moirai help lists the commands\n");
         exit(MO_EXIT_USAGE);
     }
 }
@@ -440,12 +516,11 @@ int main(int argc, char **argv)
         .synopsis = "[OPTION]... GRAPH",
         .purpose = "Place a graph on a cluster: coarsen, emit, solve, check.",
         .details =
-            "GRAPH may be - for standard input.  Rules are those of "
-            "--fusion default unless given.  Exit "
-            "status: 0 a valid solution, 3 none, 4 an invalid one.  moirai "
-            "COMMAND runs moirai-COMMAND, and moirai help COMMAND "
-            "prints its options: check, cluster, coarsen, emit, exec, "
-            "export, info, place, profile, report, solve, zoo.",
+            "GRAPH may be - for standard input.  Exit status: 0 a valid "
+            "solution, 3 none, 4 an invalid one.  moirai COMMAND runs "
+            "moirai-COMMAND, and moirai help COMMAND prints its options: "
+            "benchmark, check, cluster, coarsen, emit, exec, export, info, "
+            "place, profile, report, solve, zoo.",
         .options = options,
         .min_operands = 1,
         .max_operands = 1,
@@ -454,10 +529,9 @@ int main(int argc, char **argv)
     };
     int code;
 
-    run_subcommand(argc, argv);
-    s.prepare.fusion = "default";
+    run_subcommand(&command, argc, argv);
     code = mo_command_main(&command, argc, argv, run_moirai, &s);
-    mo_option_list_free(&s.prepare.shapes);
+    mo_read_options_free(&s.prepare.read);
     mo_option_list_free(&s.plugins);
     return code == MO_EXIT_DONE ? s.code : code;
 }

@@ -2,18 +2,19 @@
 /* moirai-place - placement without a MILP solver, with a proven gap. */
 #include <config.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/option.h"
-#include "driver/output_files.h"
+#include "driver/output_guard.h"
 #include "driver/plugin_option.h"
 #include "driver/place/place_options.h"
 #include "driver/place/compare_methods.h"
 #include "driver/stop_on_signal.h"
-#include "cli/place_output.h"
+#include "driver/placement_solution.h"
 #include "driver/prepare.h"
 #include "driver/log.h"
 
@@ -61,7 +62,9 @@ static mo_status check_policy(const settings *s, mo_error *err)
     if (!path)
         return MO_OK;
     if (is_input)
-        status = mo_output_files_check_input(s->outputs, OUTPUTS, path, err);
+        status = mo_output_guard_check_input(
+            &(mo_output_guard){ .outputs = s->outputs, .n = OUTPUTS }, path,
+            err);
     if (status == MO_OK && is_input && access(path, R_OK) != 0)
         status = mo_fail_errno(err, path, "cannot be read");
     if (status == MO_OK && stat(path, &info) == 0 && !S_ISREG(info.st_mode))
@@ -69,72 +72,52 @@ static mo_status check_policy(const settings *s, mo_error *err)
     return status;
 }
 
-static mo_status check_options(const settings *s, const char *path,
-                               mo_error *err)
+/* Writes the best placement as a solution, or discards the file if there is
+ * none. */
+static mo_status write_solution(settings *s, const mo_place_comparison *c,
+                                const mo_problem *problem, mo_error *err)
 {
-    mo_status status = mo_prepare_check(&s->prepare, path, err);
+    const mo_place_result *best = mo_place_comparison_best(c);
+    mo_output_file *output = &s->outputs[SOLUTION];
+    mo_place_solution solution = { .x = problem->instance,
+                                   .made_of = problem->made_of,
+                                   .bound_ns = c->report.bound_ns,
+                                   .output = output->path };
+    mo_status status;
 
-    if (status == MO_OK)
-        status = mo_prepare_check_outputs_given(&s->prepare, path, s->outputs,
-                                                OUTPUTS, err);
-    return status == MO_OK ? check_policy(s, err) : status;
+    if (!output->out || !best) {
+        mo_output_files_discard(output, 1);
+        return MO_OK;
+    }
+    solution.schedule = best->placed.schedule;
+    solution.method = best->method->name;
+    solution.made_of.in_flight = s->prepare.in_flight;
+    if (best->row.steady_ns > 0) {
+        solution.objective = MO_OBJECTIVE_PERIOD;
+        solution.period_ns = best->row.makespan_ns;
+    }
+    status = mo_place_solution_write(&solution, output->out, err);
+    return status == MO_OK ? mo_output_files_commit(output, 1, err) : status;
 }
 
-static mo_status compare_placements(const settings *s, const mo_instance *x,
-                                    const mo_method *const *methods, int n,
-                                    mo_place_comparison *c, mo_error *err)
+/* Prints the report on standard output, unless the solution went there. */
+static mo_status print_report(const settings *s,
+                              const mo_report_methods *report, mo_error *err)
 {
-    mo_place_context setting = { .options = &s->place,
-                                 .regime = mo_prepare_regime(&s->prepare),
-                                 .objective = mo_prepare_objective(&s->prepare),
-                                 .in_flight = (int) s->prepare.in_flight,
-                                 .logger = &s->logger,
-                                 .begin_s = s->begin_s };
-    mo_solver_install found = { 0 };
-    mo_status status =
-        mo_place_assist_solver(&s->place, &setting.assist, &found, err);
+    const char *path = s->outputs[SOLUTION].path;
+    bool to_stdout = path && strcmp(path, "-") == 0;
+    mo_out *out;
+    mo_status status = mo_out_open(to_stdout ? "/dev/stderr" : "-", &out, err);
 
-    setting.found = &found;
-    if (setting.assist)
-        mo_driver_log_info(&s->logger, "%s helps", setting.assist->title);
-    if (status == MO_OK)
-        status = mo_place_compare_methods(&setting, x, methods, n, c, err);
-    mo_solver_install_clear(&found);
-    return status;
-}
-
-/* Whether opening the path would block until its other end is opened. */
-static bool is_named_pipe(const char *path)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
-}
-
-/* While the graph is read and methods run, a signal stops them instead of the
- * process; but it terminates a read that blocks on a pipe. */
-static mo_status read_and_compare(settings *s, const char *path,
-                                  const mo_method *const *methods, int n,
-                                  mo_prepared *made, mo_place_comparison *c,
-                                  mo_error *err)
-{
-    mo_driver_signals *watch = NULL;
-    mo_status status = is_named_pipe(path)
-                           ? MO_OK
-                           : mo_driver_signals_begin(NULL, NULL, &watch, err);
-
-    if (status == MO_OK)
-        status = mo_prepare_instance(&s->prepare, path, &s->logger, made, err);
-    if (status == MO_OK)
-        status = mo_prepare_check_outputs_found(made, path, s->outputs, OUTPUTS,
-                                                err);
-    if (status == MO_OK && !watch)
-        status = mo_driver_signals_begin(NULL, NULL, &watch, err);
-    if (status == MO_OK)
-        status =
-            compare_placements(s, made->loaded.instance, methods, n, c, err);
-    mo_driver_signals_end(watch);
-    return status;
+    if (status != MO_OK)
+        return status;
+    if (s->json)
+        mo_report_methods_json(report, out);
+    else
+        mo_report_methods_text(report, out);
+    if (path && !to_stdout && !s->json && mo_report_methods_best(report))
+        mo_out_printf(out, "written to %s\n", path);
+    return mo_out_commit(out, err);
 }
 
 /* A graph that is refused before any method runs has the same rows as one that
@@ -144,7 +127,7 @@ static mo_status report_infeasible(const settings *s,
                                    mo_error *err)
 {
     mo_report_method_row *rows = calloc((size_t) n + 1, sizeof *rows);
-    const mo_place_comparison c = { .report = { .n = n, .rows = rows } };
+    const mo_report_methods report = { .n = n, .rows = rows };
     mo_status status;
 
     if (!rows)
@@ -152,31 +135,100 @@ static mo_status report_infeasible(const settings *s,
     for (int i = 0; i < n; i++)
         rows[i] = (mo_report_method_row){ .method = methods[i]->name,
                                           .why = err->text };
-    status = mo_cli_place_report(&c, &s->outputs[SOLUTION], s->json, err);
+    status = print_report(s, &report, err);
     free(rows);
     return status == MO_OK ? MO_E_INFEASIBLE : status;
 }
 
+/* While the graph is read and methods run, a signal stops them instead of the
+ * process; but it terminates a read that blocks on a pipe. */
 static mo_status place_graph(settings *s, const char *path,
                              const mo_method *const *methods, int n,
                              mo_error *err)
 {
-    mo_prepared made = { 0 };
+    mo_place_context setting = { .options = &s->place,
+                                 .regime = mo_prepare_regime(&s->prepare),
+                                 .objective = mo_prepare_objective(&s->prepare),
+                                 .in_flight = (int) s->prepare.in_flight,
+                                 .logger = &s->logger,
+                                 .begin_s = s->begin_s };
+    mo_problem problem = { 0 };
+    mo_solver_install found = { 0 };
     mo_place_comparison c = { 0 };
-    mo_status status = read_and_compare(s, path, methods, n, &made, &c, err);
+    mo_driver_signals *watch = NULL;
+    /* Whether opening the path would block until its other end is opened. */
+    struct stat info;
+    mo_status status = (stat(path, &info) == 0 && S_ISFIFO(info.st_mode))
+                           ? MO_OK
+                           : mo_driver_signals_begin(NULL, NULL, &watch, err);
 
+    if (status == MO_OK)
+        status =
+            mo_prepare_instance(&s->prepare, path, &s->logger, &problem, err);
+    if (status == MO_OK)
+        status = mo_output_guard_check_found(
+            &(mo_output_guard){ .outputs = s->outputs, .n = OUTPUTS },
+            problem.fine, problem.cluster, path, err);
+    if (status == MO_OK && !watch)
+        status = mo_driver_signals_begin(NULL, NULL, &watch, err);
+    if (status == MO_OK)
+        status =
+            mo_place_assist_solver(&s->place, &setting.assist, &found, err);
+    setting.found = &found;
+    if (setting.assist)
+        mo_driver_log_info(&s->logger, "%s helps", setting.assist->title);
+    if (status == MO_OK)
+        status = mo_place_compare_methods(&setting, problem.instance, methods,
+                                          n, &c, err);
+    mo_driver_signals_end(watch);
     if (status == MO_E_INFEASIBLE && s->json)
         status = report_infeasible(s, methods, n, err);
     if (status == MO_OK)
-        status = mo_cli_place_write(&c, &made, s->prepare.in_flight,
-                                    &s->outputs[SOLUTION], err);
+        status = write_solution(s, &c, &problem, err);
     if (status == MO_OK)
-        status = mo_cli_place_report(&c, &s->outputs[SOLUTION], s->json, err);
+        status = print_report(s, &c.report, err);
     if (status == MO_OK)
         status = mo_place_comparison_exit_status(&c, &s->code, err);
     mo_place_comparison_clear(&c);
-    mo_prepared_clear(&made);
+    mo_solver_install_clear(&found);
+    mo_problem_clear(&problem);
     return status;
+}
+
+static bool names_all(const mo_option_list *methods)
+{
+    for (size_t i = 0; i < methods->count; i++) {
+        char list[256];
+
+        /* "all" between commas. */
+        snprintf(list, sizeof list, ",%.250s,", methods->items[i]);
+        if (strstr(list, ",all,"))
+            return true;
+    }
+    return false;
+}
+
+/* Reports the methods that --method all does not contain: they have no row. */
+static void log_left_out(const settings *s, const mo_method *const *methods,
+                         int n)
+{
+    const mo_method *method;
+    char names[256] = "";
+
+    for (int i = 0; (method = mo_method_at(i)); i++) {
+        size_t used = strlen(names);
+        int k = 0;
+
+        while (k < n && methods[k] != method)
+            k++;
+        if (k == n)
+            snprintf(names + used, sizeof names - used, "%s%s",
+                     used > 0 ? ", " : "", method->name);
+    }
+    if (names[0] && names_all(&s->place.methods) && !s->logger.quiet)
+        fprintf(stderr,
+                "%s: --method all leaves out %s; name them to run them\n",
+                s->logger.command, names);
 }
 
 static mo_status run_place(void *context, char **operands, size_t n_operands,
@@ -192,11 +244,21 @@ static mo_status run_place(void *context, char **operands, size_t n_operands,
     /* Without training the policy is only read. */
     s->outputs[POLICY].path = s->place.no_learning ? NULL : s->place.policy;
     s->outputs[CURVE].path = s->place.curve;
-    status = check_options(s, operands[0], err);
+    status = mo_prepare_check(&s->prepare, operands[0], err);
     if (status == MO_OK)
-        status = mo_plugin_option_load(&s->plugins, s->outputs, OUTPUTS, err);
+        status = mo_output_guard_check_given(
+            &(mo_output_guard){ .outputs = s->outputs, .n = OUTPUTS },
+            &s->prepare, operands[0], err);
+    if (status == MO_OK)
+        status = check_policy(s, err);
+    if (status == MO_OK)
+        status = mo_plugin_option_load(
+            &s->plugins,
+            &(mo_output_guard){ .outputs = s->outputs, .n = OUTPUTS }, err);
     if (status == MO_OK)
         status = mo_place_select_methods(&s->place, &methods, &n, err);
+    if (status == MO_OK)
+        log_left_out(s, methods, n);
     if (status == MO_OK)
         status = try_learned(s, err);
     if (status == MO_OK)
@@ -220,8 +282,7 @@ int main(int argc, char **argv)
     const mo_option options[] = {
         MO_PLACE_OPTIONS(&s.place),
         MO_PLUGIN_OPTION(&s.plugins),
-        MO_PREPARE_INSTANCE_OPTIONS(&s.prepare, "coarsen first, by a set of "
-                                                "rules or a file of them"),
+        MO_PREPARE_INSTANCE_OPTIONS(&s.prepare, MO_PREPARE_FUSION_HELP),
         MO_DRIVER_FORMAT_OPTIONS(&s.prepare.load),
         MO_PREPARE_REGIME_OPTIONS(&s.prepare),
         MO_PREPARE_OBJECTIVE_OPTION(&s.prepare),
@@ -247,6 +308,6 @@ int main(int argc, char **argv)
 
     mo_option_list_free(&s.place.methods);
     mo_option_list_free(&s.plugins);
-    mo_option_list_free(&s.prepare.shapes);
+    mo_read_options_free(&s.prepare.read);
     return code == MO_EXIT_DONE ? s.code : code;
 }

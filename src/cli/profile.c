@@ -9,6 +9,7 @@
 #include "driver/exec/backend_choice.h"
 #include "driver/exec/emulate.h"
 #include "driver/exec/pin_devices.h"
+#include "driver/prepare.h"
 #include "driver/suggest.h"
 #include "exec/runtime/pipeline/pipeline.h"
 #include "cli/exec_version.h"
@@ -45,7 +46,7 @@ static mo_status run_profile(void *context, char **operands, size_t n_operands,
 int main(int argc, char **argv)
 {
     mo_profiler_options o = { .clean = "all",
-                              .fusion = "none",
+                              .fusion = "default",
                               .runs = 25,
                               .wants = MO_EXEC_CONFIG_DEFAULTS,
                               .job = MO_LAUNCH_OPTIONS_DEFAULTS,
@@ -64,12 +65,9 @@ int main(int argc, char **argv)
           MO_OPTION_FLAG, .to = &o.json },
         { 'c', "cluster", "FILE|NAME", "run: the devices (default cpu)",
           MO_OPTION_TEXT, .to = &o.cluster, .suggest = mo_suggest_cluster },
-        { 0, "fusion", "SET|FILE",
-          "run: coarsen first, as for the model that will use it",
+        { 0, "fusion", "SET|FILE", "run: " MO_PREPARE_FUSION_HELP,
           MO_OPTION_TEXT, .to = &o.fusion, .suggest = mo_suggest_fusion },
-        { 0, "shape", "NAME=DIMS",
-          "run: size of an input with dynamic dimensions", MO_OPTION_LIST,
-          .to = &o.shapes },
+        MO_DRIVER_READ_OPTIONS(&o.read, "run: "),
         { 'i', "input", "NAME=FILE",
           "run: an input by name or number; others are random", MO_OPTION_LIST,
           .to = &o.inputs },
@@ -130,7 +128,7 @@ int main(int argc, char **argv)
     };
     int code = mo_command_main(&command, argc, argv, run_profile, &o);
 
-    mo_option_list_free(&o.shapes);
+    mo_read_options_free(&o.read);
     mo_option_list_free(&o.inputs);
     mo_option_list_free(&o.wants.weights_from);
     mo_launch_options_clear(&o.job);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/option.h"
-#include "driver/output_files.h"
+#include "driver/output_guard.h"
 #include "driver/report/solution_page.h"
 
 enum { MOST_SOLUTIONS = 16, COLUMNS = 100 };
@@ -25,14 +25,15 @@ static mo_status check_options(const settings *s, char **paths, size_t n,
                                mo_error *err)
 {
     int from_stdin = s->trace && strcmp(s->trace, "-") == 0;
-    mo_status status = mo_prepare_check_outputs_given(&s->prepare, s->graph,
-                                                      &s->output, 1, err);
+    const mo_output_guard guard = { .outputs = &s->output, .n = 1 };
+    mo_status status =
+        mo_output_guard_check_given(&guard, &s->prepare, s->graph, err);
 
     if (status == MO_OK)
-        status = mo_output_files_check_input(&s->output, 1, s->trace, err);
+        status = mo_output_guard_check_input(&guard, s->trace, err);
     for (size_t i = 0; i < n && status == MO_OK; i++) {
         from_stdin += strcmp(paths[i], "-") == 0;
-        status = mo_output_files_check_input(&s->output, 1, paths[i], err);
+        status = mo_output_guard_check_input(&guard, paths[i], err);
     }
     if (status == MO_OK && from_stdin > 1)
         status =
@@ -63,7 +64,9 @@ static mo_status review_all(settings *s, char **paths, int n,
     for (int i = 0; i < n && status == MO_OK; i++) {
         status = mo_review_file(&from, paths[i], &reviews[i], err);
         if (status == MO_OK)
-            status = mo_review_check_outputs(&reviews[i], &s->output, 1, err);
+            status = mo_output_guard_check_review(
+                &(mo_output_guard){ .outputs = &s->output, .n = 1 },
+                &reviews[i], err);
     }
     return status;
 }
@@ -155,6 +158,6 @@ int main(int argc, char **argv)
     int code = mo_command_main(&command, argc, argv, run_report, &s);
 
     mo_option_list_free(&s.place.methods);
-    mo_option_list_free(&s.prepare.shapes);
+    mo_read_options_free(&s.prepare.read);
     return code;
 }

@@ -13,7 +13,7 @@
 #include "driver/portfolio.h"
 #include "driver/select_answer.h"
 #include "driver/model_file.h"
-#include "driver/output_files.h"
+#include "driver/output_guard.h"
 #include "driver/plugin_option.h"
 #include "cli/solve_output.h"
 #include "driver/solve_model.h"
@@ -63,12 +63,13 @@ static mo_status write_results(const settings *s,
 {
     const char *path = s->output;
     const mo_output_file output = { .option = "--output", .path = path };
+    const mo_output_guard guard = { .outputs = &output, .n = 1 };
     bool to_stdout = strcmp(path, "-") == 0;
     mo_out *out;
     mo_status status = MO_OK;
 
     if (selection->best && selector->state == MO_ANSWER_SELECTOR_READY)
-        status = mo_review_check_outputs(&selector->review, &output, 1, err);
+        status = mo_output_guard_check_review(&guard, &selector->review, err);
     if (status == MO_OK && selection->best)
         status = mo_cli_solve_write(selection, selector, path, err);
     if (status == MO_OK)
@@ -135,29 +136,14 @@ static mo_status solve_file(settings *s, const char *model, const char *beside,
     return status;
 }
 
-/* Checks that the output can be written before solving. */
-static mo_status try_output(const char *path, mo_error *err)
-{
-    struct stat state;
-    mo_out *out;
-    mo_status status;
-
-    if (strcmp(path, "-") == 0 ||
-        (stat(path, &state) == 0 && !S_ISREG(state.st_mode) &&
-         !S_ISDIR(state.st_mode)))
-        return MO_OK;
-    status = mo_out_open(path, &out, err);
-    if (status == MO_OK)
-        mo_out_abandon(out);
-    return status;
-}
-
 static mo_status choose_output(settings *s, const char *model, mo_error *err)
 {
     mo_output_file output = { .option = "--output" };
     const char *inputs[] = { model, s->portfolio.start, s->graph,
                              s->prepare.load.cluster, s->prepare.load.profile };
     mo_status status;
+    struct stat state;
+    mo_out *out;
 
     if (!s->output)
         s->output = s->made =
@@ -165,9 +151,20 @@ static mo_status choose_output(settings *s, const char *model, mo_error *err)
     if (!s->output)
         return mo_fail_memory(err);
     output.path = s->output;
-    status = mo_output_files_check_inputs(&output, 1, inputs,
-                                          sizeof inputs / sizeof *inputs, err);
-    return status == MO_OK ? try_output(s->output, err) : status;
+    status = mo_output_guard_check_inputs(
+        &(mo_output_guard){ .outputs = &output, .n = 1 }, inputs,
+        sizeof inputs / sizeof *inputs, err);
+    if (status != MO_OK)
+        return status;
+    /* Checks that the output can be written before solving. */
+    if (strcmp(s->output, "-") == 0 ||
+        (stat(s->output, &state) == 0 && !S_ISREG(state.st_mode) &&
+         !S_ISDIR(state.st_mode)))
+        return MO_OK;
+    status = mo_out_open(s->output, &out, err);
+    if (status == MO_OK)
+        mo_out_abandon(out);
+    return status;
 }
 
 /* From here on a signal stops the solvers, not the process. */
@@ -214,7 +211,8 @@ static mo_status run_solve(void *context, char **operands, size_t n_operands,
 {
     settings *s = context;
     const mo_output_file output = { .option = "--output", .path = s->output };
-    mo_status status = mo_plugin_option_load(&s->plugins, &output, 1, err);
+    const mo_output_guard guard = { .outputs = &output, .n = 1 };
+    mo_status status = mo_plugin_option_load(&s->plugins, &guard, err);
 
     if (status == MO_OK)
         status = mo_portfolio_check_options(&s->portfolio, err);
@@ -268,7 +266,7 @@ int main(int argc, char **argv)
     };
     int code = mo_command_main(&command, argc, argv, run_solve, &s);
 
-    mo_option_list_free(&s.prepare.shapes);
+    mo_read_options_free(&s.prepare.read);
     mo_option_list_free(&s.plugins);
     free(s.made);
     return code == MO_EXIT_DONE ? s.code : code;

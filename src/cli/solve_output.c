@@ -4,16 +4,100 @@
 #include "cli/solve_output.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "base/out.h"
 #include "base/registry.h"
+#include "driver/file_hints.h"
 #include "models/identity.h"
 #include "report/format_units.h"
-#include "report/solver_list.h"
 #include "schedule/bound/memory_bound.h"
+#include "solvers/plugins/solver.h"
 #include "solvers/registry.h"
+
+typedef struct solver_row {
+    const mo_solver *solver;
+    const mo_solver_install
+        *found; /* neither program nor library: not installed */
+} solver_row;
+
+static bool has_library(const solver_row *row)
+{
+    return row->found->library && row->solver->solve;
+}
+
+static const char *ways_of(const solver_row *row)
+{
+    if (row->solver->command_template)
+        return "command";
+    if (row->found->program)
+        return has_library(row) ? "process, library" : "process";
+    return has_library(row) ? "library" : "-";
+}
+
+static void put_path(const char *what, const char *path, mo_out *out)
+{
+    if (path)
+        mo_out_printf(out, "%-8s%-9s%s\n", "", what, path);
+}
+
+static const char *version_of(const mo_solver_install *found)
+{
+    if (found->version)
+        return found->version;
+    return found->library_version ? found->library_version : "?";
+}
+
+static void print_solvers_text(const solver_row *rows, int n, mo_out *out)
+{
+    for (int i = 0; i < n; i++) {
+        const mo_solver *solver = rows[i].solver;
+        const mo_solver_install *found = rows[i].found;
+        bool here = found->program || has_library(&rows[i]);
+        const char *what = solver->command_template ? "plug-in"
+                           : here                   ? version_of(found)
+                                                    : "not found";
+
+        mo_out_printf(out, "%-8s%-10s%-18s%s\n", solver->name, what,
+                      ways_of(&rows[i]), solver->help);
+        put_path("command", solver->command_template, out);
+        put_path("program", found->program, out);
+        put_path("library", has_library(&rows[i]) ? found->library : NULL, out);
+        put_path("but", found->defect, out);
+    }
+}
+
+static void print_solvers_json(const solver_row *rows, int n, mo_out *out)
+{
+    static const char *const limits[] = { "time", "gap", "threads", "memory" };
+    mo_json_writer w = { .out = out };
+
+    mo_json_begin_array(&w, NULL, MO_JSON_BLOCK);
+    for (int i = 0; i < n; i++) {
+        const mo_solver_install *found = rows[i].found;
+
+        mo_json_begin_object(&w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(&w, "solver", rows[i].solver->name);
+        mo_json_put_text(&w, "version",
+                         found->version ? found->version
+                                        : found->library_version);
+        mo_json_put_text(&w, "program", found->program);
+        mo_json_put_text(&w, "library",
+                         has_library(&rows[i]) ? found->library : NULL);
+        mo_json_put_text(&w, "trouble", found->defect);
+        mo_json_begin_array(&w, "limits", MO_JSON_INLINE);
+        for (unsigned k = 0; k < sizeof limits / sizeof *limits; k++)
+            if (rows[i].solver->limits & 1U << k)
+                mo_json_put_text(&w, NULL, limits[k]);
+        mo_json_end(&w);
+        mo_json_put_bool(&w, "starts", rows[i].solver->accepts_start);
+        mo_json_end(&w);
+    }
+    mo_json_end(&w);
+}
 
 static const char as_given[] = "as given, not as emitted";
 
@@ -39,11 +123,28 @@ static void write_column(const char *name, double value, mo_out *out)
     mo_out_char(out, '\n');
 }
 
-static void write_answer(const mo_answer_selection *selection,
-                         const mo_answer_selector *selector, mo_out *out)
+static mo_status write_files(const mo_answer_selector *selector,
+                             const char *path, mo_out *out, mo_error *err)
+{
+    mo_path_list files = { 0 };
+    mo_status status = MO_OK;
+
+    if (selector->state == MO_ANSWER_SELECTOR_READY)
+        status = mo_file_hints_list(&selector->review.problem.made_of, path,
+                                    &files, err);
+    for (size_t i = 0; i < files.n && status == MO_OK; i++)
+        mo_out_printf(out, "# file: %s\n", files.paths[i]);
+    mo_path_list_clear(&files);
+    return status;
+}
+
+static mo_status write_answer(const mo_answer_selection *selection,
+                              const mo_answer_selector *selector,
+                              const char *path, mo_out *out, mo_error *err)
 {
     const mo_solution *s = selection->best->outcome.solution;
     const mo_provenance identity = identity_of(selector, selection->best);
+    mo_status status;
 
     mo_out_text(out, "# Solution for model moirai\n");
     if (s->has_objective) {
@@ -60,13 +161,14 @@ static void write_answer(const mo_answer_selection *selection,
         mo_out_printf(out, "# claimed by: %s\n", selection->claimed_by);
     if (selection->confirmed_by)
         mo_out_printf(out, "# confirmed by: %s\n", selection->confirmed_by);
-    if (selection->bound.by && identity.has_unit) {
+    if (selection->bound.by && identity.unit_ns > 0) {
         mo_out_text(out, "# bound: ");
         mo_out_double(out, (double) selection->bound.bound_ns /
                                (double) identity.unit_ns);
         mo_out_printf(out, "\n# bound by: %s, %s\n", selection->bound.by,
                       selection->bound.recomputed ? "recomputed" : "claimed");
     }
+    status = write_files(selector, path, out, err);
     for (int i = 0; i < s->n; i++) {
         const char *name = s->values[i].name;
 
@@ -76,6 +178,7 @@ static void write_answer(const mo_answer_selection *selection,
     }
     for (int i = 0; i < identity.columns.n; i++)
         write_column(identity.columns.name[i], 1, out);
+    return status;
 }
 
 mo_status mo_cli_solve_write(const mo_answer_selection *selection,
@@ -87,8 +190,11 @@ mo_status mo_cli_solve_write(const mo_answer_selection *selection,
 
     if (status != MO_OK)
         return status;
-    write_answer(selection, selector, out);
-    return mo_out_commit(out, err);
+    status = write_answer(selection, selector, path, out, err);
+    if (status == MO_OK)
+        return mo_out_commit(out, err);
+    mo_out_abandon(out);
+    return status;
 }
 
 /* Returns the member whose status is reported if there is no answer: the most
@@ -111,39 +217,6 @@ static const char *name_of(const mo_portfolio_member *e)
     if (e->is_start)
         return e->origin ? e->origin : "start";
     return e->solver ? e->solver->name : "command";
-}
-
-static void report_judged(const mo_answer_selection *selection,
-                          const mo_answer_selector *selector,
-                          const mo_portfolio_member *e, const mo_portfolio *c,
-                          bool json, mo_out *out)
-{
-    mo_report_verdict report = mo_review_report(&selector->review);
-
-    report.evaluation = &e->evaluation;
-    report.solver = name_of(e);
-    report.status = selection->best ? selection->status : "invalid";
-    report.seconds = c->seconds;
-    report.cross_check_s = c->cross_check_s;
-    report.refuted = selection->doubt;
-    report.model = selector->is_emitted ? "as emitted" : as_given;
-    if (selection->best) {
-        report.claimed_by =
-            selection->claimed_by[0] ? selection->claimed_by : NULL;
-        report.confirmed_by = selection->confirmed_by;
-        report.bound_ns = selection->bound.bound_ns;
-        report.bound_by = selection->bound.by;
-        report.bound_claimed = !selection->bound.recomputed;
-        report.own_bound_ns = selection->own.bound_ns;
-        report.own_bound_by = selection->own.by;
-    } else {
-        report.bound_ns = e->evaluation.lower.bound_ns;
-        report.bound_by = e->evaluation.lower.which;
-    }
-    if (json)
-        mo_report_verdict_json(&report, out);
-    else
-        mo_report_verdict_text(&report, out);
 }
 
 /* Writes why there is no answer, and returns text. Without limits of memory
@@ -174,7 +247,7 @@ static const char *describe_failure(const mo_answer_selection *selection,
                  lacks ? "; not checked: " : "", unchecked);
         return text;
     }
-    sum = mo_bound_memory_totals(r->made.loaded.instance, &r->regime);
+    sum = mo_bound_memory_totals(r->problem.instance, &r->regime);
     snprintf(text, size,
              "no placement fits into memory: the ops need %.0f bytes, all "
              "devices together have %.0f%s",
@@ -241,7 +314,7 @@ static void report_claimed(const mo_answer_selection *selection,
     if (!selector->is_emitted)
         mo_out_printf(out, "%-12s%s\n", "model", as_given);
     mo_out_printf(out, "%-12s", "claimed");
-    if (selector->review.origin.has_unit && fabs(us * 1000) < 9e18)
+    if (selector->review.origin.unit_ns > 0 && fabs(us * 1000) < 9e18)
         mo_out_text(out, mo_format_time((int64_t) llround(us * 1000), text));
     else
         mo_out_double(out, us);
@@ -254,9 +327,34 @@ void mo_cli_solve_report(const mo_answer_selection *selection,
 {
     const mo_portfolio_member *e = most_informative_member(selection, c);
 
-    if (e->evaluated)
-        report_judged(selection, selector, e, c, json, out);
-    else
+    if (e->evaluated) {
+        mo_report_verdict report = mo_review_report(&selector->review);
+
+        report.evaluation = &e->evaluation;
+        report.solver = name_of(e);
+        report.status = selection->best ? selection->status : "invalid";
+        report.seconds = c->seconds;
+        report.cross_check_s = c->cross_check_s;
+        report.refuted = selection->doubt;
+        report.model = selector->is_emitted ? "as emitted" : as_given;
+        if (selection->best) {
+            report.claimed_by =
+                selection->claimed_by[0] ? selection->claimed_by : NULL;
+            report.confirmed_by = selection->confirmed_by;
+            report.bound_ns = selection->bound.bound_ns;
+            report.bound_by = selection->bound.by;
+            report.bound_claimed = !selection->bound.recomputed;
+            report.own_bound_ns = selection->own.bound_ns;
+            report.own_bound_by = selection->own.by;
+        } else {
+            report.bound_ns = e->evaluation.lower.bound_ns;
+            report.bound_by = e->evaluation.lower.which;
+        }
+        if (json)
+            mo_report_verdict_json(&report, out);
+        else
+            mo_report_verdict_text(&report, out);
+    } else
         report_claimed(selection, selector, e, c->seconds, json, out);
     if (!json)
         mo_out_printf(out, "%-12s%s, %.2f s\n", "solver",
@@ -288,7 +386,7 @@ mo_status mo_cli_list_solvers(const mo_portfolio_options *options, bool json,
                               mo_out *out, mo_error *err)
 {
     enum { MOST = MO_PORTFOLIO_MAX + MO_REGISTRY_MAX };
-    mo_report_solver_row rows[MOST] = { { 0 } };
+    solver_row rows[MOST] = { { 0 } };
     mo_solver_install found[MOST] = { { 0 } };
     mo_status status = MO_OK;
     int n = 0;
@@ -296,7 +394,7 @@ mo_status mo_cli_list_solvers(const mo_portfolio_options *options, bool json,
     for (; n < MOST && mo_solver_at(n) && status == MO_OK; n++) {
         const mo_solver *solver = mo_solver_at(n);
 
-        rows[n] = (mo_report_solver_row){ solver, &found[n] };
+        rows[n] = (solver_row){ solver, &found[n] };
         if (solver->command_template)
             continue;
         status = solver->find(options->path, &found[n], NULL);
@@ -307,9 +405,9 @@ mo_status mo_cli_list_solvers(const mo_portfolio_options *options, bool json,
             status = MO_OK;
     }
     if (status == MO_OK && json)
-        mo_report_solvers_json(rows, n, out);
+        print_solvers_json(rows, n, out);
     else if (status == MO_OK)
-        mo_report_solvers_text(rows, n, out);
+        print_solvers_text(rows, n, out);
     for (int i = 0; i < n; i++)
         mo_solver_install_clear(&found[i]);
     return status;

@@ -51,18 +51,6 @@ void mo_coarsen_map_gather(mo_coarsen_map *map)
             map->member[start[map->coarse_of[i] + 1]++] = i;
 }
 
-mo_status mo_coarsen_map_identity(int n, mo_coarsen_map **map, mo_error *err)
-{
-    mo_status status = mo_coarsen_map_new(n, n, map, err);
-
-    if (status != MO_OK)
-        return status;
-    for (int i = 0; i < n; i++)
-        (*map)->coarse_of[i] = i;
-    mo_coarsen_map_gather(*map);
-    return MO_OK;
-}
-
 mo_status mo_coarsen_map_compose(const mo_coarsen_map *first,
                                  const mo_coarsen_map *second,
                                  mo_coarsen_map **map, mo_error *err)

@@ -36,9 +36,6 @@ mo_status mo_coarsen_map_new(int n_fine, int n_coarse, mo_coarsen_map **map,
 /* Fills start and member from coarse_of. */
 void mo_coarsen_map_gather(mo_coarsen_map *map);
 
-/* The identity map of n ops; the caller frees it. */
-mo_status mo_coarsen_map_identity(int n, mo_coarsen_map **map, mo_error *err);
-
 /* Composes two maps: from first's fine ops to second's coarse ones. The caller
  * frees *map. */
 mo_status mo_coarsen_map_compose(const mo_coarsen_map *first,

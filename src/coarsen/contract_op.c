@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "graph/text_list.h"
+#include "graph/output_types.h"
 
 /* Cache of copied texts. Equal texts of a graph are the same pointer, and most
  * recur: a recent copy is found by the address of the original. */
@@ -145,18 +145,6 @@ static mo_status join_text(mo_contraction *c, int group,
     if (!text)
         return mo_fail_memory(err);
     return is_known ? keep(c->builder, text, size, kept, err) : MO_OK;
-}
-
-static mo_status join_shapes(mo_contraction *c, int group, const char **shapes,
-                             mo_error *err)
-{
-    return join_text(c, group, put_shapes, mo_builder_text, shapes, err);
-}
-
-static mo_status join_dtypes(mo_contraction *c, int group, const char **dtypes,
-                             mo_error *err)
-{
-    return join_text(c, group, put_dtypes, mo_builder_text, dtypes, err);
 }
 
 static int readers_inside(const mo_contraction *c, const mo_tensor *tensor,
@@ -341,11 +329,13 @@ static mo_status describe_outputs(mo_contraction *c, int group,
 
     op->output_bytes =
         is_read ? mo_contract_output_bytes(c, group) : last->output_bytes;
-    status = is_read ? join_shapes(c, group, &op->shape, err)
+    status = is_read ? join_text(c, group, put_shapes, mo_builder_text,
+                                 &op->shape, err)
                      : mo_contract_copy_text(c, last->shape, &op->shape, err);
     if (status == MO_OK)
         status = is_read
-                     ? join_dtypes(c, group, &op->dtype, err)
+                     ? join_text(c, group, put_dtypes, mo_builder_text,
+                                 &op->dtype, err)
                      : mo_contract_copy_text(c, last->dtype, &op->dtype, err);
     return status;
 }

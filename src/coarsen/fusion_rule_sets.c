@@ -15,7 +15,11 @@
     "conv bn\n"                                                                \
     "conv bn act\n"                                                            \
     "conv bn add\n"                                                            \
-    "conv bn add act\n"
+    "conv bn add act\n"                                                        \
+    "conv bias bn\n"                                                           \
+    "conv bias bn act\n"                                                       \
+    "conv bias bn add\n"                                                       \
+    "conv bias bn add act\n"
 #define PRODUCTS                                                               \
     "matmul bias\n"                                                            \
     "matmul bias relu\n"                                                       \
@@ -45,10 +49,13 @@
 const mo_fusion_rule_set mo_fusion_rule_sets[] = {
     { "default", "what moirai-exec runs as one call",
       CONVOLUTIONS NORMALIZED_CONVOLUTIONS PRODUCTS NORMALIZATIONS },
-    { "eigen", "the paper's table",
+    { "eigen", "the paper's table, with or without a bias",
       "conv bn\n"
       "conv bn relu\n"
-      "conv bn add relu\n" },
+      "conv bn add relu\n"
+      "conv bias bn\n"
+      "conv bias bn relu\n"
+      "conv bias bn add relu\n" },
     { "cublaslt", "matrix products with cuBLASLt's epilogues", PRODUCTS },
     { "cudnn", "convolutions and attention as cuDNN's graphs take them",
       CONVOLUTIONS NORMALIZED_CONVOLUTIONS ATTENTION },

@@ -40,11 +40,6 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool may_share_device(const mo_op *a, const mo_op *b)
-{
-    return same_text(a->pin, b->pin) && same_text(a->colocate, b->colocate);
-}
-
 static int count_producers(const mo_graph *g, int op)
 {
     int n = 0, last = -1;
@@ -58,22 +53,6 @@ static int count_producers(const mo_graph *g, int op)
         last = from;
     }
     return n;
-}
-
-static void find_links(const mo_graph *g, int *next,
-                       mo_fusion_candidate *candidates)
-{
-    for (int i = 0; i < g->n_ops; i++) {
-        const char *type = g->ops[i].type;
-        int consumer = sole_consumer(g, i);
-
-        next[i] =
-            consumer >= 0 && may_share_device(&g->ops[i], &g->ops[consumer])
-                ? consumer
-                : -1;
-        candidates[i] = (mo_fusion_candidate){ type, g->ops[i].kind,
-                                               count_producers(g, i) };
-    }
 }
 
 /* Returns whether the chain of unfused ops that starts at head matches rule. */
@@ -112,7 +91,19 @@ mo_status mo_gcof_match(const mo_graph *g, const mo_fusion_rules *rules,
     mo_status status = next && candidates ? MO_OK : mo_fail_memory(err);
 
     if (status == MO_OK) {
-        find_links(g, next, candidates);
+        for (int i = 0; i < g->n_ops; i++) {
+            const char *type = g->ops[i].type;
+            int consumer = sole_consumer(g, i);
+
+            next[i] = consumer >= 0 &&
+                              (same_text(g->ops[i].pin, g->ops[consumer].pin) &&
+                               same_text(g->ops[i].colocate,
+                                         g->ops[consumer].colocate))
+                          ? consumer
+                          : -1;
+            candidates[i] = (mo_fusion_candidate){ type, g->ops[i].kind,
+                                                   count_producers(g, i) };
+        }
         for (int i = 0; i < g->n_ops; i++)
             group[i] = -1;
         for (int first = 0, last; first < rules->n; first = last) {

@@ -40,12 +40,6 @@ int mo_cluster_find_link(const mo_cluster *cluster, int from, int to)
     return low;
 }
 
-/* A known model counts by its canonical name, in whatever spelling. */
-static const char *model_name(const mo_device *device)
-{
-    return device->known ? device->known->name : device->model;
-}
-
 /* Figures that follow from the model do not count: a file that leaves them out
  * keeps its digest. */
 static void digest_exceptions(mo_digest *digest, const mo_device *device)
@@ -86,7 +80,9 @@ mo_status mo_cluster_digest(const mo_cluster *cluster, uint64_t *value,
         const mo_device *device = &cluster->devices[k];
 
         mo_digest_text(digest, device->id);
-        mo_digest_text(digest, model_name(device));
+        /* A known model counts by its canonical name, in whatever spelling. */
+        mo_digest_text(digest,
+                       device->known ? device->known->name : device->model);
         mo_digest_int(digest, device->is_cpu);
         mo_digest_double(digest, device->gflops[MO_MATH_F32]);
         mo_digest_double(digest, device->bandwidth_gbs);

@@ -22,7 +22,6 @@
 #include "cost/predict.h"
 #include "cost/profile.h"
 #include "cost/time_origin.h"
-#include "graph/augment.h"
 #include "graph/dag.h"
 #include "graph/graph.h"
 
@@ -44,10 +43,46 @@ typedef struct mo_flow {
     int tensor;
 } mo_flow;
 
-/* A route: n links of mo_instance.route_link, from the first on. */
+/* Transfer times. Flows with equal times share a row, and pairs of devices with
+ * equal times share a column, so that memory depends on the distinct values and
+ * not on the square of the cluster. Flows of one tensor may differ; sent once
+ * for all of them, the tensor takes the longest. */
+typedef struct mo_comm_times {
+    int *flow_row, *tensor_row;
+    int *pair_kind; /* from a to b: pair_kind[a * K + b] */
+    int64_t *ns;    /* row r, pairs of kind c: [r * n_kinds + c] */
+    int n_rows, n_kinds;
+} mo_comm_times;
+
+/* Processor times of transfers and launches, counted where requests are
+ * pipelined. */
+typedef struct mo_processor_load {
+    /* Overhead of a transfer (the o of LogP: Culler et al., 1993): how long
+     * the processor of a device is occupied with one that it sends or receives,
+     * and the rate at which it copies the bytes, 0: it does not. By device;
+     * both NULL where there is none. */
+    int64_t *overhead_ns;
+    double *copy_gbs;
+
+    /* Time of the host, which launches the work of all devices, one launch at
+     * a time (the driver of GPUs has a lock): for each request, and for each
+     * transfer between devices. */
+    int64_t host_request_ns, host_transfer_ns;
+} mo_processor_load;
+
+/* A route: n links of mo_routing.route_link, from the first on. */
 typedef struct mo_route_span {
     int first, n;
 } mo_route_span;
+
+/* Routes for congestion by link, see mo_instance_route(). Routes to one device
+ * may share their ends: memory does not grow with their length. */
+typedef struct mo_routing {
+    int n_links;
+    mo_route_span *routes; /* from a to b: routes[a * K + b] */
+    int *route_link;
+    size_t n_route_links;
+} mo_routing;
 
 typedef struct mo_instance {
     int n, n_devices; /* ops; devices, called K below */
@@ -71,38 +106,14 @@ typedef struct mo_instance {
     int *tensor_start;     /* its flows: [tensor_start[t], ...[t + 1]) */
     int64_t *tensor_bytes; /* MO_UNKNOWN where only times are known */
 
-    /* Flows with equal transfer times share a row of times, and pairs of
-     * devices with equal times share a column, so that memory depends on the
-     * distinct values and not on the square of the cluster. Flows of one
-     * tensor may differ; sent once for all of them, the tensor takes the
-     * longest. */
-    int *flow_row, *tensor_row;
-    int *pair_kind;   /* from a to b: pair_kind[a * K + b] */
-    int64_t *comm_ns; /* row r, pairs of kind c: [r * n_kinds + c] */
-    int n_comm_rows, n_kinds;
-
-    /* Overhead of a transfer (the o of LogP: Culler et al., 1993): how long
-     * the processor of a device is occupied with one that it sends or receives,
-     * and the rate at which it copies the bytes, 0: it does not. By device;
-     * both NULL where there is none. Counted where requests are pipelined. */
-    int64_t *overhead_ns;
-    double *copy_gbs;
-
-    /* Time of the host, which launches the work of all devices, one launch at
-     * a time (the driver of GPUs has a lock): for each request, and for each
-     * transfer between devices. Counted where requests are pipelined. */
-    int64_t host_request_ns, host_transfer_ns;
+    mo_comm_times comm;
+    mo_processor_load load;
 
     int *pin;   /* by op: a device, or MO_FREE */
     int *group; /* by op: a colocation group, or MO_FREE */
     int n_groups;
 
-    /* Routes for congestion by link, see mo_instance_route(). Routes to one
-     * device may share their ends: memory does not grow with their length. */
-    int n_links;
-    mo_route_span *routes; /* from a to b: routes[a * K + b] */
-    int *route_link;
-    size_t n_route_links;
+    mo_routing routing;
 
     mo_numeric formats; /* in which times and sizes were predicted */
 
@@ -116,10 +127,11 @@ typedef struct mo_instance {
 static inline const int *mo_instance_route(const mo_instance *x, int a, int b,
                                            int *n)
 {
-    const mo_route_span *route = &x->routes[(int64_t) a * x->n_devices + b];
+    const mo_route_span *route =
+        &x->routing.routes[(int64_t) a * x->n_devices + b];
 
     *n = route->n;
-    return x->route_link + route->first;
+    return x->routing.route_link + route->first;
 }
 
 static inline int64_t mo_instance_p_ns(const mo_instance *x, int op, int device)
@@ -130,9 +142,9 @@ static inline int64_t mo_instance_p_ns(const mo_instance *x, int op, int device)
 static inline int64_t mo_instance_row_ns(const mo_instance *x, int64_t row,
                                          int a, int b)
 {
-    int kind = x->pair_kind[(int64_t) a * x->n_devices + b];
+    int kind = x->comm.pair_kind[(int64_t) a * x->n_devices + b];
 
-    return x->comm_ns[row * x->n_kinds + kind];
+    return x->comm.ns[row * x->comm.n_kinds + kind];
 }
 
 /* Returns the transfer time from a to b, of one flow or of a tensor for all
@@ -140,13 +152,13 @@ static inline int64_t mo_instance_row_ns(const mo_instance *x, int64_t row,
 static inline int64_t mo_instance_flow_ns(const mo_instance *x, int flow, int a,
                                           int b)
 {
-    return mo_instance_row_ns(x, x->flow_row[flow], a, b);
+    return mo_instance_row_ns(x, x->comm.flow_row[flow], a, b);
 }
 
 static inline int64_t mo_instance_tensor_ns(const mo_instance *x, int tensor,
                                             int a, int b)
 {
-    return mo_instance_row_ns(x, x->tensor_row[tensor], a, b);
+    return mo_instance_row_ns(x, x->comm.tensor_row[tensor], a, b);
 }
 
 /* Returns the time of a device's processor for a transfer of so many bytes that
@@ -156,13 +168,13 @@ static inline int64_t mo_instance_bytes_overhead_ns(const mo_instance *x,
 {
     double copy_ns = 0;
 
-    if (!x->overhead_ns)
+    if (!x->load.overhead_ns)
         return 0;
-    if (x->copy_gbs[device] > 0 && bytes > 0)
-        copy_ns = (double) bytes / x->copy_gbs[device];
-    return x->overhead_ns[device] + (copy_ns < (double) MO_MAX_OVERHEAD_NS
-                                         ? (int64_t) copy_ns
-                                         : MO_MAX_OVERHEAD_NS);
+    if (x->load.copy_gbs[device] > 0 && bytes > 0)
+        copy_ns = (double) bytes / x->load.copy_gbs[device];
+    return x->load.overhead_ns[device] + (copy_ns < (double) MO_MAX_OVERHEAD_NS
+                                              ? (int64_t) copy_ns
+                                              : MO_MAX_OVERHEAD_NS);
 }
 
 /* The same for a tensor. */
@@ -175,7 +187,7 @@ static inline int64_t mo_instance_overhead_ns(const mo_instance *x, int tensor,
 /* Returns whether the host has a load. */
 static inline bool mo_instance_has_host(const mo_instance *x)
 {
-    return x->host_request_ns > 0 || x->host_transfer_ns > 0;
+    return x->load.host_request_ns > 0 || x->load.host_transfer_ns > 0;
 }
 
 typedef struct mo_instance_options {
@@ -215,10 +227,5 @@ void mo_instance_free(mo_instance *instance);
 
 /* Returns a view of ops and flows; it borrows from x. */
 mo_dag mo_instance_dag(const mo_instance *x);
-
-/* Makes the augmented DAG of ops and flows, numbered as here; the caller frees
- * it with mo_augmented_free(). */
-mo_status mo_instance_augment(const mo_instance *x, mo_augmented **augmented,
-                              mo_error *err);
 
 #endif

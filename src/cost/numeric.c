@@ -101,13 +101,6 @@ mo_status mo_numeric_read(const char *text, mo_numeric *numeric, mo_error *err)
                             plus ? plus + 1 : NULL, numeric, err);
 }
 
-static bool is_one_of(const char *dtype, const char *const *names)
-{
-    while (*names && strcmp(*names, dtype) != 0)
-        names++;
-    return *names != NULL;
-}
-
 /* An unknown type counts as f32. */
 static bool is_f32(const char *dtype)
 {
@@ -116,9 +109,7 @@ static bool is_f32(const char *dtype)
 
 static bool is_half(const char *dtype)
 {
-    static const char *const halves[] = { "f16", "bf16", NULL };
-
-    return dtype && is_one_of(dtype, halves);
+    return dtype && (strcmp(dtype, "f16") == 0 || strcmp(dtype, "bf16") == 0);
 }
 
 static bool is_product(mo_class class)
@@ -230,25 +221,24 @@ static int64_t scaled_bytes(int64_t bytes, double factor)
     return bytes > 0 ? (int64_t) ceil((double) bytes * factor) : bytes;
 }
 
-static double known_bytes(int64_t bytes)
+/* Bytes that an op reads and writes: in the graph's types, and in those that it
+ * is run with. */
+typedef struct byte_scale {
+    double graph_bytes, run_bytes;
+} byte_scale;
+
+/* Unknown sizes are negative and do not count. */
+static void add_bytes(byte_scale *s, int64_t bytes, double factor)
 {
-    return bytes > 0 ? (double) bytes : 0;
+    double known = bytes > 0 ? (double) bytes : 0;
+
+    s->graph_bytes += known;
+    s->run_bytes += known * factor;
 }
 
-/* Sizes of what an op reads and writes, before and after. */
-typedef struct traffic {
-    double before, after;
-} traffic;
-
-static void add_traffic(traffic *t, int64_t before, double factor)
+static double scale_of(const byte_scale *s, double fallback)
 {
-    t->before += known_bytes(before);
-    t->after += known_bytes(before) * factor;
-}
-
-static double factor_of(const traffic *t, double otherwise)
-{
-    return t->before > 0 ? t->after / t->before : otherwise;
+    return s->graph_bytes > 0 ? s->run_bytes / s->graph_bytes : fallback;
 }
 
 static double activation_factor(const mo_numeric *numeric, const char *dtype)
@@ -285,31 +275,31 @@ static void apply_to_op(const mo_numeric *numeric, mo_graph *g, int i)
     mo_op *op = &g->ops[i];
     const char *dtype = mo_dtype_list_get(op->dtypes, 0);
     double output = activation_factor(numeric, dtype), weight;
-    traffic all = { 0 }, constants = { 0 };
+    byte_scale all = { 0 }, constants = { 0 };
     int64_t *held =
         op->weight_bytes == MO_UNKNOWN ? &op->memory_bytes : &op->weight_bytes;
     int64_t before = *held;
 
     for (int f = g->feed_start[i]; f < g->feed_start[i + 1]; f++)
-        add_traffic(&constants, g->feeds[f].bytes, feed_factor(numeric, g, f));
+        add_bytes(&constants, g->feeds[f].bytes, feed_factor(numeric, g, f));
     /* Weights without constants are in the type of the op. */
-    weight = factor_of(&constants,
-                       constant_bits(numeric, dtype, multiplies_weights(op)) /
-                           bits_of(dtype));
-    if (constants.before == 0)
-        add_traffic(&constants, op->weight_bytes, weight);
+    weight = scale_of(&constants,
+                      constant_bits(numeric, dtype, multiplies_weights(op)) /
+                          bits_of(dtype));
+    if (constants.graph_bytes == 0)
+        add_bytes(&constants, op->weight_bytes, weight);
     all = constants;
     for (int e = g->in_start[i]; e < g->in_start[i + 1]; e++) {
         const mo_edge *edge = &g->edges[g->in_edges[e]];
 
-        add_traffic(&all, edge->bytes,
-                    activation_factor(numeric, tensor_dtype(g, edge->tensor)));
+        add_bytes(&all, edge->bytes,
+                  activation_factor(numeric, tensor_dtype(g, edge->tensor)));
     }
-    add_traffic(&all, op->output_bytes, output);
+    add_bytes(&all, op->output_bytes, output);
     if (op->bytes > 0)
         op->bytes *= op->kind && op->kind->class == MO_CLASS_GATHER
                          ? output
-                         : factor_of(&all, output);
+                         : scale_of(&all, output);
     op->output_bytes = scaled_bytes(op->output_bytes, output);
     *held = scaled_bytes(*held, weight);
     if (held == &op->weight_bytes)

@@ -79,13 +79,6 @@ static double traffic_of(const mo_workload *work, mo_generation generation)
     return reuse > 0 ? fmax(work->bytes, work->flops / reuse) : work->bytes;
 }
 
-/* Products have units of their own for narrow types. */
-static double peak_of(const mo_workload *work, const mo_device *device)
-{
-    return mo_device_peak_gflops(
-        device->gflops, is_product(work->class) ? work->math : MO_MATH_F32);
-}
-
 double mo_predict_roofline_us(const mo_efficiencies *table,
                               const mo_workload *work, const mo_device *device)
 {
@@ -104,9 +97,13 @@ double mo_predict_roofline_us(const mo_efficiencies *table,
     kernel_us = mo_predict_fitted_kernel_us(fitted, work, device);
     if (!isnan(kernel_us))
         return kernel_us;
-    compute_us = amount_us(work->flops, factors->compute *
-                                            wave_utilization(work, device) *
-                                            peak_of(work, device));
+    /* Products have units of their own for narrow types. */
+    compute_us =
+        amount_us(work->flops,
+                  factors->compute * wave_utilization(work, device) *
+                      mo_device_peak_gflops(
+                          device->gflops,
+                          is_product(work->class) ? work->math : MO_MATH_F32));
     memory_us = amount_us(traffic_of(work, generation),
                           factors->memory * device->bandwidth_gbs);
     if (isnan(compute_us) || isnan(memory_us))

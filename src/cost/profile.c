@@ -135,21 +135,6 @@ static const mo_profile_link *find_link(const mo_profile_link *links, int n,
     return NULL;
 }
 
-/* Looks up by model; both devices must have one, or neither. */
-static const mo_profile_link *find_model_link(const mo_profile *profile,
-                                              const mo_device *from,
-                                              const mo_device *to,
-                                              int64_t bytes)
-{
-    if (from->known && to->known)
-        return find_link(profile->model_links, profile->n_model_links,
-                         from->known->name, to->known->name, bytes);
-    if (from->model && to->model)
-        return find_link(profile->links, profile->n_links, from->model,
-                         to->model, bytes);
-    return NULL;
-}
-
 const mo_profile_link *mo_profile_find_link(const mo_profile *profile,
                                             const mo_device *from,
                                             const mo_device *to, int64_t bytes)
@@ -157,7 +142,16 @@ const mo_profile_link *mo_profile_find_link(const mo_profile *profile,
     const mo_profile_link *link =
         find_link(profile->links, profile->n_links, from->id, to->id, bytes);
 
-    return link ? link : find_model_link(profile, from, to, bytes);
+    if (link)
+        return link;
+    /* By model; both devices must have one, or neither. */
+    if (from->known && to->known)
+        return find_link(profile->model_links, profile->n_model_links,
+                         from->known->name, to->known->name, bytes);
+    if (from->model && to->model)
+        return find_link(profile->links, profile->n_links, from->model,
+                         to->model, bytes);
+    return NULL;
 }
 
 double mo_profile_link_ns(const mo_profile *profile, const mo_device *from,

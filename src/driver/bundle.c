@@ -62,22 +62,6 @@ static int open_archive(const char *path)
     return -1;
 }
 
-/* Whether the file is a compressed archive. Damage is reported when it is
- * read. */
-static bool is_compressed_archive(const char *path)
-{
-    mo_reader *reader = NULL;
-    char block[MO_TAR_BLOCK];
-    bool packed = false;
-    size_t got = 0;
-
-    if (mo_reader_open(path, &reader, NULL) == MO_OK &&
-        mo_reader_is_packed(reader, &packed, NULL) == MO_OK && packed)
-        (void) mo_reader_read(reader, block, sizeof block, &got, NULL);
-    mo_reader_close(reader);
-    return got == sizeof block && mo_tar_sniff(block);
-}
-
 /* Decompresses the file into one that has lost its name: nothing of it remains
  * when the process ends in any way. */
 static mo_status open_compressed(mo_bundle *b, mo_error *err)
@@ -85,7 +69,18 @@ static mo_status open_compressed(mo_bundle *b, mo_error *err)
     char *copy = NULL;
     mo_status status = MO_OK;
 
-    if (!is_compressed_archive(b->file))
+    /* Whether the file is a compressed archive. Damage is reported when it is
+     * read. */
+    mo_reader *reader = NULL;
+    char block[MO_TAR_BLOCK];
+    bool packed = false;
+    size_t got = 0;
+
+    if (mo_reader_open(b->file, &reader, NULL) == MO_OK &&
+        mo_reader_is_packed(reader, &packed, NULL) == MO_OK && packed)
+        (void) mo_reader_read(reader, block, sizeof block, &got, NULL);
+    mo_reader_close(reader);
+    if (!(got == sizeof block && mo_tar_sniff(block)))
         return MO_OK;
     status = mo_workdir_new(&b->folder, err);
     if (status == MO_OK) {
@@ -171,21 +166,6 @@ static mo_status add_weights(mo_bundle *b, char *text, mo_error *err)
     return MO_OK;
 }
 
-static mo_status set_packed(mo_bundle *b, const char *name, mo_error *err)
-{
-    const mo_tar_member *member = mo_tar_find(&b->index, name);
-    mo_bundle_weights *last =
-        b->n_weights > 0 ? &b->weights[b->n_weights - 1] : NULL;
-
-    if (!last || !member || last->member || member->size != last->size)
-        return mo_fail_at(err, MO_E_INPUT, b->file, 0,
-                          "lists weights '%.100s', which it does not contain "
-                          "in that size",
-                          name);
-    last->member = member;
-    return MO_OK;
-}
-
 static bool is_cluster_name(const char *name)
 {
     return mo_cluster_builtin_find(name) != NULL;
@@ -235,38 +215,28 @@ static mo_status take_line(mo_bundle *b, char *line, mo_error *err)
         return set_name(b, &b->cost, value, is_cost_name, err);
     if (strcmp(line, "shape") == 0)
         return mo_path_list_append(&b->shapes, strdup(value), err);
+    if (strcmp(line, "value") == 0)
+        return mo_path_list_append(&b->values, strdup(value), err);
     if (strcmp(line, "weights") == 0)
         return add_weights(b, value, err);
-    if (strcmp(line, "packed") == 0)
-        return set_packed(b, value, err);
+    if (strcmp(line, "packed") == 0) {
+        const mo_tar_member *member = mo_tar_find(&b->index, value);
+        mo_bundle_weights *last =
+            b->n_weights > 0 ? &b->weights[b->n_weights - 1] : NULL;
+
+        if (!last || !member || last->member || member->size != last->size)
+            return mo_fail_at(
+                err, MO_E_INPUT, b->file, 0,
+                "lists weights '%.100s', which it does not contain "
+                "in that size",
+                value);
+        last->member = member;
+        return MO_OK;
+    }
     return mo_fail_at(err, MO_E_SUPPORT, b->file, 0,
                       "%s has a line '%.40s', which this version does not "
                       "know; was it packed by a later one?",
                       MO_BUNDLE_MANIFEST, line);
-}
-
-static mo_status take_lines(mo_bundle *b, char *text, mo_error *err)
-{
-    mo_status status = MO_OK;
-    bool first = true;
-    char *next;
-
-    for (char *line = text; line && *line && status == MO_OK; line = next) {
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = '\0';
-        if (!first)
-            status = take_line(b, line, err);
-        else if (strcmp(line, MO_BUNDLE_FIRST_LINE) != 0)
-            status = mo_fail_at(err, MO_E_SUPPORT, b->file, 0,
-                                "%s begins with '%.40s', not '%s'",
-                                MO_BUNDLE_MANIFEST, line, MO_BUNDLE_FIRST_LINE);
-        first = false;
-    }
-    if (status == MO_OK && !b->graph)
-        status = mo_fail_at(err, MO_E_INPUT, b->file, 0, "lists no graph in %s",
-                            MO_BUNDLE_MANIFEST);
-    return status;
 }
 
 static mo_status read_manifest(mo_bundle *b, mo_error *err)
@@ -289,8 +259,28 @@ static mo_status read_manifest(mo_bundle *b, mo_error *err)
     if (!read_at(b->fd, text, (size_t) member->size, (off_t) member->offset))
         status = errno ? mo_fail_errno(err, b->file, "cannot read")
                        : mo_fail_at(err, MO_E_IO, b->file, 0, "was cut off");
-    else
-        status = take_lines(b, text, err);
+    else {
+        bool first = true;
+        char *next;
+
+        status = MO_OK;
+        for (char *line = text; line && *line && status == MO_OK; line = next) {
+            next = strchr(line, '\n');
+            if (next)
+                *next++ = '\0';
+            if (!first)
+                status = take_line(b, line, err);
+            else if (strcmp(line, MO_BUNDLE_FIRST_LINE) != 0)
+                status =
+                    mo_fail_at(err, MO_E_SUPPORT, b->file, 0,
+                               "%s begins with '%.40s', not '%s'",
+                               MO_BUNDLE_MANIFEST, line, MO_BUNDLE_FIRST_LINE);
+            first = false;
+        }
+        if (status == MO_OK && !b->graph)
+            status = mo_fail_at(err, MO_E_INPUT, b->file, 0,
+                                "lists no graph in %s", MO_BUNDLE_MANIFEST);
+    }
     free(text);
     return status;
 }
@@ -351,6 +341,7 @@ void mo_bundle_close(mo_bundle *b)
     mo_workdir_free(b->folder);
     mo_path_list_clear(&b->unpacked);
     mo_path_list_clear(&b->shapes);
+    mo_path_list_clear(&b->values);
     for (size_t i = 0; i < b->n_weights; i++)
         free(b->weights[i].name);
     free(b->weights);
@@ -374,22 +365,16 @@ static void set_open(const char **option, const char *value)
         *option = value;
 }
 
-static mo_status set_shapes(const mo_bundle *b, mo_option_list *shapes,
-                            mo_error *err)
+static void set_open_list(mo_option_list *option, const mo_path_list *list)
 {
-    if (shapes->count > 0 || b->shapes.n == 0)
-        return MO_OK;
-    shapes->items = calloc(b->shapes.n, sizeof *shapes->items);
-    if (!shapes->items)
-        return mo_fail_memory(err);
-    for (size_t i = 0; i < b->shapes.n; i++)
-        shapes->items[i] = b->shapes.paths[i];
-    shapes->count = shapes->room = b->shapes.n;
-    return MO_OK;
+    if (option->count == 0)
+        *option =
+            (mo_option_list){ .items = (const char **) (uintptr_t) list->paths,
+                              .count = list->n };
 }
 
-mo_status mo_bundle_apply(const mo_bundle *bundle, mo_prepare_options *options,
-                          const char **graph, const char **path, mo_error *err)
+void mo_bundle_apply(const mo_bundle *bundle, mo_prepare_options *options,
+                     const char **graph, const char **path)
 {
     set_open(&options->load.cluster, bundle->cluster);
     set_open(&options->load.profile, bundle->profile);
@@ -398,7 +383,8 @@ mo_status mo_bundle_apply(const mo_bundle *bundle, mo_prepare_options *options,
     *path = bundle->solution ? bundle->solution : bundle->graph;
     if (bundle->solution)
         set_open(graph, bundle->graph);
-    return set_shapes(bundle, &options->shapes, err);
+    set_open_list(&options->read.shapes, &bundle->shapes);
+    set_open_list(&options->read.values, &bundle->values);
 }
 
 const char *mo_bundle_shown(const mo_bundle *bundle, const char *path)

@@ -41,7 +41,7 @@ typedef struct mo_bundle {
     /* Unpacked files, or names of a built-in cluster or rule set; NULL:
      * none. */
     char *solution, *graph, *cluster, *profile, *fusion, *cost;
-    mo_path_list shapes; /* as of --shape */
+    mo_path_list shapes, values; /* as of --shape and --value */
     mo_bundle_weights *weights;
     size_t n_weights, weights_room;
 
@@ -56,9 +56,9 @@ void mo_bundle_close(mo_bundle *bundle); /* NULL is allowed */
 
 /* Sets what the options of a command leave open, *graph among them, and *path
  * to the file to work on: the solution, or the graph of a bundle without one.
- * All is borrowed from bundle; the list options->shapes is the caller's. */
-mo_status mo_bundle_apply(const mo_bundle *bundle, mo_prepare_options *options,
-                          const char **graph, const char **path, mo_error *err);
+ * All is borrowed from bundle. */
+void mo_bundle_apply(const mo_bundle *bundle, mo_prepare_options *options,
+                     const char **graph, const char **path);
 
 /* Returns the name under which a report shows path: that of the member or
  * archive if it is in the private folder of bundle, which may be NULL; else

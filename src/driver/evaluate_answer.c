@@ -49,7 +49,7 @@ static mo_provenance origin_of(const mo_answer_selector *j,
 
     if (e->is_start &&
         mo_answer_provenance(e->outcome.solution, &own, NULL) == MO_OK &&
-        own.has_unit)
+        own.unit_ns > 0)
         origin.unit_ns = own.unit_ns;
     return origin;
 }
@@ -90,33 +90,29 @@ static const char *identity_fault(const mo_answer_selector *j,
                : "its identity columns are not those of the model";
 }
 
-static void evaluate(mo_answer_selector *j, mo_portfolio_member *e)
-{
-    const mo_review *r = &j->review;
-    const mo_provenance origin = origin_of(j, e);
-    const char *fault = identity_fault(j, e);
-    mo_status status =
-        fault ? mo_answer_evaluation_reject(fault, &e->evaluation)
-              : mo_answer_evaluate_solution(
-                    e->outcome.solution, &origin, r->made.loaded.instance,
-                    &r->regime, j->tolerance, &e->evaluation, &e->err);
-
-    if (status == MO_OK)
-        status = mo_answer_evaluation_bound(r->made.loaded.instance,
-                                            &e->evaluation, &e->err);
-    e->evaluated = status == MO_OK;
-    if (!e->evaluated && !fault)
-        mo_answer_selector_note_failure(j, &e->err);
-    if (!e->evaluated)
-        mo_driver_log_info(j->logger, "%s could not be evaluated: %s",
-                           mo_portfolio_member_title(e), e->err.text);
-}
-
 void mo_answer_selector_evaluate(mo_answer_selector *j, mo_portfolio_member *e)
 {
     if (take_origin(j, e->outcome.solution) &&
         j->state == MO_ANSWER_SELECTOR_NO_INSTANCE_YET)
         mo_answer_selector_find_instance(j);
-    if (j->state == MO_ANSWER_SELECTOR_READY)
-        evaluate(j, e);
+    if (j->state == MO_ANSWER_SELECTOR_READY) {
+        const mo_review *r = &j->review;
+        const mo_provenance origin = origin_of(j, e);
+        const char *fault = identity_fault(j, e);
+        mo_status status =
+            fault ? mo_answer_evaluation_reject(fault, &e->evaluation)
+                  : mo_answer_evaluate_solution(
+                        e->outcome.solution, &origin, r->problem.instance,
+                        &r->regime, j->tolerance, &e->evaluation, &e->err);
+
+        if (status == MO_OK)
+            status = mo_answer_evaluation_bound(r->problem.instance,
+                                                &e->evaluation, &e->err);
+        e->evaluated = status == MO_OK;
+        if (!e->evaluated && !fault)
+            mo_answer_selector_note_failure(j, &e->err);
+        if (!e->evaluated)
+            mo_driver_log_info(j->logger, "%s could not be evaluated: %s",
+                               mo_portfolio_member_title(e), e->err.text);
+    }
 }

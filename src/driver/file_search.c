@@ -28,9 +28,7 @@ typedef struct candidate {
 
 typedef struct folder {
     const char *path;
-    const char *name;   /* a candidate with this name comes first */
-    const char *beside; /* then those with the stem of this file */
-    const mo_file_search_spec *kind;
+    const mo_file_search_query *query;
     candidate *list;
     size_t n, room;
 } folder;
@@ -43,25 +41,31 @@ static bool ends_with(const char *name, const char *ending)
     return length > tail && strncmp(name + length - tail, ending, tail) == 0;
 }
 
+static bool has_name(const folder *f, const char *name)
+{
+    return f->query->name && strcmp(name, f->query->name) == 0;
+}
+
 static bool is_meant(const folder *f, const char *name)
 {
-    const char *const *ending = f->kind->endings;
+    const char *const *ending = f->query->kind->endings;
 
     while (*ending && !ends_with(name, *ending))
         ending++;
-    return *ending || strcmp(name, f->name) == 0;
+    return *ending || has_name(f, name);
 }
 
 /* net.sol makes net.graphml likelier than other.graphml. */
 static int rank_of(const folder *f, const char *name)
 {
-    const char *base = mo_path_basename(f->beside);
+    const char *beside = f->query->beside;
+    const char *base = beside ? mo_path_basename(beside) : "";
     size_t stem = strcspn(base, ".");
 
-    if (strcmp(name, f->name) == 0)
+    if (has_name(f, name))
         return -1;
     return 2 * (stem == 0 || strncmp(name, base, stem) != 0) +
-           !ends_with(name, f->kind->likely);
+           !ends_with(name, f->query->kind->likely);
 }
 
 static int compare_candidates(const void *a, const void *b)
@@ -103,13 +107,6 @@ static mo_status list_folder(folder *f, mo_error *err)
     return status;
 }
 
-static void free_list(folder *f)
-{
-    for (size_t i = 0; i < f->n; i++)
-        free(f->list[i].name);
-    free(f->list);
-}
-
 /* Whether path is a regular file within the size limit whose beginning matches
  * the kind. */
 static bool looks_right(const mo_file_search_spec *kind, const char *path,
@@ -143,25 +140,33 @@ static char *join_path(const char *folder_path, const char *name)
     return path;
 }
 
-static mo_status test_listed(const folder *f, mo_file_search_test *test,
-                             void *context, char **found, mo_error *err)
+/* Sets *found to path if that is the file. Frees path otherwise; NULL counts as
+ * a failed allocation. */
+static mo_status test_path(const mo_file_search_query *q, char *path,
+                           char **found, mo_error *err)
 {
-    for (size_t i = 0; i < f->n && i < MOST_OPENED; i++) {
-        char *path = join_path(f->path, f->list[i].name);
-        mo_error why = { 0 };
+    mo_error why = { 0 };
 
-        if (!path)
-            return mo_fail_memory(err);
-        if (looks_right(f->kind, path, &why) && test(context, path, &why)) {
-            *found = path;
-            return MO_OK;
-        }
-        free(path);
-        /* Other errors are those of a file that is not the one. */
-        if (why.status == MO_E_MEMORY)
-            return mo_fail_memory(err);
+    if (!path)
+        return mo_fail_memory(err);
+    if (looks_right(q->kind, path, &why) && q->test(q->context, path, &why)) {
+        *found = path;
+        return MO_OK;
     }
-    return MO_OK;
+    free(path);
+    /* Other errors are those of a file that is not the one. */
+    return why.status == MO_E_MEMORY ? mo_fail_memory(err) : MO_OK;
+}
+
+static mo_status test_listed(const folder *f, char **found, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (size_t i = 0;
+         i < f->n && i < MOST_OPENED && status == MO_OK && !*found; i++)
+        status = test_path(f->query, join_path(f->path, f->list[i].name), found,
+                           err);
+    return status;
 }
 
 struct mo_search_folder_id {
@@ -271,24 +276,30 @@ char *mo_search_folders_find(const mo_search_folders *folders, const char *name)
     return NULL;
 }
 
-mo_status mo_file_search(const mo_search_folders *folders, const char *name,
-                         const char *beside, const mo_file_search_spec *kind,
-                         mo_file_search_test *test, void *context, char **path,
+mo_status mo_file_search(const mo_search_folders *folders,
+                         const mo_file_search_query *query, char **path,
                          mo_error *err)
 {
     mo_status status = MO_OK;
 
     *path = NULL;
+    for (size_t i = 0; query->name && query->name[0] && i < folders->n &&
+                       status == MO_OK && !*path;
+         i++)
+        status = test_path(query, join_path(folders->path[i], query->name),
+                           path, err);
+    for (char *const *hint = query->hints;
+         hint && *hint && status == MO_OK && !*path; hint++)
+        status = test_path(query, strdup(*hint), path, err);
     for (size_t i = 0; i < folders->n && status == MO_OK && !*path; i++) {
-        folder f = { .path = folders->path[i],
-                     .name = name ? name : "",
-                     .beside = beside ? beside : "",
-                     .kind = kind };
+        folder f = { .path = folders->path[i], .query = query };
 
         status = list_folder(&f, err);
         if (status == MO_OK)
-            status = test_listed(&f, test, context, path, err);
-        free_list(&f);
+            status = test_listed(&f, path, err);
+        for (size_t k = 0; k < f.n; k++)
+            free(f.list[k].name);
+        free(f.list);
     }
     return status;
 }

@@ -47,22 +47,24 @@ void mo_search_folders_clear(mo_search_folders *folders);
 char *mo_search_folders_find(const mo_search_folders *folders,
                              const char *name);
 
-/* Whether the file is accepted. The search ends when memory is exhausted: err
- * has that status then. */
-typedef bool mo_file_search_test(void *context, const char *path,
-                                 mo_error *err);
+/* The file that is searched for. */
+typedef struct mo_file_search_query {
+    const mo_file_search_spec *kind;
+    const char *name;   /* files with this name come first; NULL or "": none */
+    const char *beside; /* then those with the stem of this file; or NULL */
+    char *const *hints; /* paths, ended by NULL; or NULL */
+    /* Whether the file is accepted. The search ends when memory is exhausted:
+     * err has that status then. */
+    bool (*test)(void *context, const char *path, mo_error *err);
+    void *context;
+} mo_file_search_query;
 
-/*
- * Calls test for candidate files until it returns true: at most 10,000 names
- * and 200 opened files in each folder. Files with the given name come first
- * (NULL or
- * "": any), then those with the stem of beside (NULL: any). On success *path
- * is the accepted file, to be freed by the caller, or NULL if none was
- * accepted.
- */
-mo_status mo_file_search(const mo_search_folders *folders, const char *name,
-                         const char *beside, const mo_file_search_spec *kind,
-                         mo_file_search_test *test, void *context, char **path,
+/* Calls the test for candidate files until it returns true: those with the name
+ * in any folder, the hints, then at most 10,000 names and 200 opened files in
+ * each folder. On success *path is the accepted
+ * file, to be freed by the caller, or NULL if none was accepted. */
+mo_status mo_file_search(const mo_search_folders *folders,
+                         const mo_file_search_query *query, char **path,
                          mo_error *err);
 
 #endif

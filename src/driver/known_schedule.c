@@ -28,7 +28,7 @@ void mo_known_schedule_take(mo_answer_selector *j, mo_schedule *schedule,
     mo_error err = { 0 };
     int64_t ns = 0;
     mo_status status = mo_period_objective(
-        j->review.made.loaded.instance, mo_known_schedule_objective(j),
+        j->review.problem.instance, mo_known_schedule_objective(j),
         (int) j->review.origin.in_flight, schedule, &ns, &err);
 
     if (status != MO_OK)
@@ -53,8 +53,8 @@ bool mo_known_schedule_find(mo_answer_selector *j)
     if (!mo_answer_selector_can_refute(j))
         return false;
     if (!j->tried_heuristic &&
-        mo_bound_upper(r->made.loaded.instance, &r->regime, &schedule,
-                       &bound_ns, &err) != MO_OK)
+        mo_bound_upper(r->problem.instance, &r->regime, &schedule, &bound_ns,
+                       &err) != MO_OK)
         mo_answer_selector_note_failure(j, &err);
     j->tried_heuristic = true;
     if (schedule)
@@ -68,18 +68,15 @@ static mo_status write_schedule(const mo_answer_selector *j, const char *path,
                                 mo_error *err)
 {
     const mo_review *r = &j->review;
-    const char *shapes[MO_IDENTITY_SHAPES];
-    mo_place_solution solution = { .x = r->made.loaded.instance,
+    mo_provenance_texts texts;
+    mo_place_solution solution = { .x = r->problem.instance,
                                    .schedule = j->known,
-                                   .made_of = r->made.o,
+                                   .made_of = r->problem.made_of,
                                    .method = j->known_by,
                                    .objective = mo_known_schedule_objective(j),
                                    .period_ns = j->known_ns };
 
-    for (int i = 0; i < r->origin.n_shapes; i++)
-        shapes[i] = r->origin.shapes[i];
-    solution.made_of.shapes = shapes;
-    solution.made_of.n_shapes = (size_t) r->origin.n_shapes;
+    solution.made_of.read = mo_answer_read_options(&r->origin, &texts);
     return mo_place_solution_save(&solution, path, err);
 }
 
@@ -97,8 +94,8 @@ mo_status mo_known_schedule_enter(mo_answer_selector *j,
     char *path;
     mo_status status;
 
-    if (!j->known || !j->is_emitted || j->review.origin.shapes_cut ||
-        c->n == MO_PORTFOLIO_ENTRIES ||
+    if (!j->known || !j->is_emitted || j->review.origin.shapes.is_cut ||
+        j->review.origin.values.is_cut || c->n == MO_PORTFOLIO_ENTRIES ||
         !is_shorter(j->known_ns, selection->best))
         return MO_OK;
     path = mo_workdir_file(folder, "known.sol");

@@ -65,13 +65,33 @@ mo_status mo_driver_load_check(const mo_driver_load_options *load,
     return mo_driver_load_formats(load, &formats, err);
 }
 
-mo_status mo_driver_load_cluster(const mo_driver_load_options *load,
+mo_status mo_driver_load_graph(const char *path, const mo_read_options *options,
+                               const mo_driver_log *logger, mo_graph **graph,
+                               const mo_read_format **format, mo_error *err)
+{
+    double begin = mo_driver_clock_s();
+    mo_progress step;
+    mo_status status;
+
+    mo_driver_log_step(logger, &step, "reading");
+    mo_progress_detail(&step, "%s", path);
+    status = mo_read_graph(path, options, graph, format, err);
+    mo_progress_end(&step);
+    if (status == MO_OK)
+        mo_driver_log_info(logger, "read %d ops and %d edges in %.2f s",
+                           (*graph)->n_ops, (*graph)->n_edges,
+                           mo_driver_clock_s() - begin);
+    return status;
+}
+
+mo_status mo_driver_load_devices(const mo_driver_load_options *load,
                                  const char *path, const mo_driver_log *logger,
-                                 mo_driver_loaded *loaded, mo_error *err)
+                                 mo_driver_devices *devices, mo_error *err)
 {
     char *where = NULL, line[512];
+    mo_driver_devices made = { 0 };
     mo_status status =
-        mo_cluster_choose(load->cluster, path, &loaded->cluster, &where, err);
+        mo_cluster_choose(load->cluster, path, &made.cluster, &where, err);
 
     /* A cluster chosen by default is reported. */
     if (status == MO_OK && !load->cluster && !logger->quiet)
@@ -79,46 +99,50 @@ mo_status mo_driver_load_cluster(const mo_driver_load_options *load,
                 mo_utf8_escape_controls(line, sizeof line, where));
     free(where);
     if (status == MO_OK && load->profile)
-        status = mo_profile_read(load->profile, &loaded->profile, err);
+        status = mo_profile_read(load->profile, &made.profile, err);
+    if (status == MO_OK)
+        *devices = made;
+    else
+        mo_driver_devices_clear(&made);
     return status;
+}
+
+void mo_driver_devices_clear(mo_driver_devices *devices)
+{
+    mo_profile_free(devices->profile);
+    mo_cluster_free(devices->cluster);
 }
 
 mo_status mo_driver_load_instance(const mo_driver_load_options *load,
                                   const char *path, const mo_graph *g,
+                                  const mo_driver_devices *devices,
                                   const mo_driver_log *logger,
-                                  mo_driver_loaded *loaded, mo_error *err)
+                                  mo_instance **instance, mo_error *err)
 {
     listener to = { logger, path };
-    mo_instance_options options = { .missing = report_missing, .context = &to };
+    mo_instance_options options = { .missing = report_missing,
+                                    .context = &to,
+                                    .profile = devices->profile,
+                                    .any_size = load->any_size,
+                                    .explain = load->explain };
     double begin = mo_driver_clock_s();
-    mo_status status =
-        loaded->cluster
-            ? MO_OK
-            : mo_driver_load_cluster(load, path, logger, loaded, err);
+    mo_progress step;
+    mo_status status = MO_OK;
 
-    options.profile = loaded->profile;
-    options.any_size = load->any_size;
-    options.explain = load->explain;
-    if (status == MO_OK && load->cost)
-        status = mo_predictor_parse(load->cost, loaded->cluster,
-                                    loaded->profile, &options.predictor, err);
+    if (load->cost)
+        status = mo_predictor_parse(load->cost, devices->cluster,
+                                    devices->profile, &options.predictor, err);
     if (status == MO_OK)
         status = mo_driver_load_formats(load, &options.predictor.numeric, err);
     if (status != MO_OK)
         return status;
-    status =
-        mo_instance_make(g, loaded->cluster, &options, &loaded->instance, err);
+    mo_driver_log_step(logger, &step, "computing times and transfers");
+    status = mo_instance_make(g, devices->cluster, &options, instance, err);
+    mo_progress_end(&step);
     if (status == MO_E_INPUT || status == MO_E_INFEASIBLE)
         mo_error_set_location(err, path, 0);
     if (status == MO_OK)
         mo_driver_log_info(logger, "made the instance in %.2f s",
                            mo_driver_clock_s() - begin);
     return status;
-}
-
-void mo_driver_loaded_clear(mo_driver_loaded *loaded)
-{
-    mo_instance_free(loaded->instance);
-    mo_profile_free(loaded->profile);
-    mo_cluster_free(loaded->cluster);
 }

@@ -14,6 +14,7 @@
 #include "driver/log.h"
 #include "cost/instance.h"
 #include "graph/graph.h"
+#include "ingest/read.h"
 
 typedef struct mo_driver_load_options {
     const char *cluster; /* -c; NULL: the default of moirai-cluster(5) */
@@ -39,6 +40,17 @@ typedef struct mo_driver_load_options {
       MO_OPTION_TEXT, .to = &(load)->cost, .suggest = mo_suggest_cost }
 /* clang-format on */
 
+/* Rows for a mo_read_options; run is "" or "run: ". */
+/* clang-format off */
+#define MO_DRIVER_READ_OPTIONS(read, run)                                      \
+    { 0, "shape", "NAME=DIMS",                                                 \
+      run "size of an input with dynamic dimensions, as in ids=1,128",         \
+      MO_OPTION_LIST, .to = &(read)->shapes },                                 \
+    { 0, "value", "NAME=NUMBER,...",                                           \
+      run "constant in place of an input, as in rate=16000",                   \
+      MO_OPTION_LIST, .to = &(read)->values }
+/* clang-format on */
+
 /* Rows for the numeric formats, which moirai-exec has otherwise. */
 /* clang-format off */
 #define MO_DRIVER_FORMAT_OPTIONS(load)                                         \
@@ -51,12 +63,11 @@ typedef struct mo_driver_load_options {
       MO_OPTION_TEXT, .to = &(load)->weights }
 /* clang-format on */
 
-/* An instance with the inputs it was built from. */
-typedef struct mo_driver_loaded {
+/* The devices of an instance: the cluster and what was measured on it. */
+typedef struct mo_driver_devices {
     mo_cluster *cluster;
     mo_profile *profile; /* or NULL */
-    mo_instance *instance;
-} mo_driver_loaded;
+} mo_driver_devices;
 
 /* Returns the file of --cost roofline:FILE, borrowed from load, or NULL. */
 const char *mo_driver_load_cost_file(const mo_driver_load_options *load);
@@ -70,22 +81,27 @@ mo_status mo_driver_load_check(const mo_driver_load_options *load,
 mo_status mo_driver_load_formats(const mo_driver_load_options *load,
                                  mo_numeric *formats, mo_error *err);
 
+/* Reads a graph as mo_read_graph() does, and logs its size and duration. */
+mo_status mo_driver_load_graph(const char *path, const mo_read_options *options,
+                               const mo_driver_log *logger, mo_graph **graph,
+                               const mo_read_format **format, mo_error *err);
+
 /* Reads the cluster for the graph at path, and the profile if one is given. A
  * cluster chosen by default is named on stderr. *loaded must be zeros; the
  * caller clears it, also after a failure. */
-mo_status mo_driver_load_cluster(const mo_driver_load_options *load,
+mo_status mo_driver_load_devices(const mo_driver_load_options *load,
                                  const char *path, const mo_driver_log *logger,
-                                 mo_driver_loaded *loaded, mo_error *err);
+                                 mo_driver_devices *devices, mo_error *err);
+void mo_driver_devices_clear(mo_driver_devices *devices);
 
 /* Builds the instance of g, which was read from path, with its sizes in the
- * numeric formats of the options (mo_numeric_apply). Loads cluster and
- * profile first unless *loaded has them. Every missing number is reported in
- * one line on stderr, regardless of the log level, where the error cannot name
- * it alone. */
+ * numeric formats of the options (mo_numeric_apply). Every missing number is
+ * reported in one line on stderr, regardless of the log level, where the error
+ * cannot name it alone. The caller frees *instance. */
 mo_status mo_driver_load_instance(const mo_driver_load_options *load,
                                   const char *path, const mo_graph *g,
+                                  const mo_driver_devices *devices,
                                   const mo_driver_log *logger,
-                                  mo_driver_loaded *loaded, mo_error *err);
-void mo_driver_loaded_clear(mo_driver_loaded *loaded);
+                                  mo_instance **instance, mo_error *err);
 
 #endif

@@ -4,14 +4,18 @@
 #include "driver/locate.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/error.h"
 #include "coarsen/fusion_rules.h"
 #include "cost/cluster.h"
 #include "cost/profile.h"
-#include "driver/missing_inputs.h"
+#include "driver/file_hints.h"
+#include "driver/weight_files.h"
 #include "solvers/process/path_util.h"
 
 /* Larger files are not opened while searching. */
@@ -161,12 +165,6 @@ static bool is_wanted(void *context, const char *path, mo_error *err)
     return false;
 }
 
-static mo_status copy_given(const char *given, char **path, mo_error *err)
-{
-    *path = strdup(given);
-    return *path ? MO_OK : mo_fail_memory(err);
-}
-
 static mo_status compare_digest(const char *what, const char *path, bool has,
                                 uint64_t wanted, const char *name,
                                 uint64_t found, mo_error *err)
@@ -225,16 +223,15 @@ static mo_status refuse_built_in(const char *name, const mo_provenance *origin,
 
 mo_read_options mo_locate_read_options(const mo_locate_query *what,
                                        const mo_provenance *origin,
-                                       const char *shapes[MO_IDENTITY_SHAPES])
+                                       mo_provenance_texts *texts)
 {
-    mo_read_options read = what->read;
+    mo_read_options read = mo_answer_read_options(origin, texts);
 
-    if (read.n_shapes > 0)
-        return read;
-    for (int i = 0; i < origin->n_shapes; i++)
-        shapes[i] = origin->shapes[i];
-    read.shapes = shapes;
-    read.n_shapes = (size_t) origin->n_shapes;
+    read.hints = what->read.hints;
+    if (what->read.shapes.count > 0)
+        read.shapes = what->read.shapes;
+    if (what->read.values.count > 0)
+        read.values = what->read.values;
     return read;
 }
 
@@ -297,24 +294,26 @@ static const char *given_input(const mo_locate_query *what,
     case MO_LOCATE_RULES:
         if (what->rules || origin->has_rules)
             return what->rules;
-        return origin->has_options ? origin->fusion : "none";
+        /* Files of earlier versions have identity columns without options. */
+        return origin->has_options     ? origin->fusion
+               : origin->columns.n > 0 ? "none"
+                                       : "default";
     default:
         return NULL;
     }
 }
 
-static mo_status search_folders(const mo_locate_query *what,
-                                mo_search_folders *folders, mo_error *err)
+/* A fitted cost model has no digest: its name decides. */
+static char *find_cost_file(const mo_locate_search *search, const char *name,
+                            const mo_path_list *hints)
 {
-    mo_status status = mo_search_folders_add_beside(folders, what->beside, err);
+    char *path = mo_search_folders_find(&search->folders, name);
 
-    if (status == MO_OK)
-        status = mo_search_folders_add_beside(folders, what->graph, err);
-    if (status == MO_OK)
-        status = mo_search_folders_add_beside(folders, what->also, err);
-    if (status == MO_OK)
-        status = mo_search_folders_add_usual(folders, err);
-    return status;
+    for (size_t i = 0; i < hints->n && !path; i++)
+        if (strcmp(mo_path_basename(hints->paths[i]), name) == 0 &&
+            access(hints->paths[i], R_OK) == 0)
+            path = strdup(hints->paths[i]);
+    return path;
 }
 
 mo_status mo_locate_search_run(const mo_locate_query *what,
@@ -322,28 +321,48 @@ mo_status mo_locate_search_run(const mo_locate_query *what,
                                const mo_driver_log *logger,
                                mo_locate_search *search, mo_error *err)
 {
-    const char *shapes[MO_IDENTITY_SHAPES];
-    const mo_read_options read = mo_locate_read_options(what, origin, shapes);
-    mo_status status = search_folders(what, &search->folders, err);
+    mo_provenance_texts texts;
+    const mo_read_options read = mo_locate_read_options(what, origin, &texts);
+    mo_path_list hints = { 0 };
+    mo_status status =
+        mo_search_folders_add_beside(&search->folders, what->beside, err);
 
+    if (status == MO_OK)
+        status =
+            mo_file_hints_resolve(&origin->files, what->beside, &hints, err);
+    if (status == MO_OK)
+        status =
+            mo_search_folders_add_beside(&search->folders, what->graph, err);
+    if (status == MO_OK)
+        status =
+            mo_search_folders_add_beside(&search->folders, what->also, err);
+    if (status == MO_OK)
+        status = mo_search_folders_add_usual(&search->folders, err);
     list_inputs(what, origin, search);
     for (int i = 0; i < MO_LOCATE_KINDS && status == MO_OK; i++) {
         mo_locate_input *input = &search->inputs[i];
         mo_error why = { 0 };
         const char *given = given_input(what, origin, i, &why);
         quest q = { &kinds[i], &read, logger, input };
+        const mo_file_search_query query = { .kind = &kinds[i].files,
+                                             .name = input->name,
+                                             .beside = what->beside,
+                                             .hints = hints.paths,
+                                             .test = is_wanted,
+                                             .context = &q };
 
         if (why.status == MO_E_MEMORY)
             status = mo_fail_memory(err);
-        else if (given)
-            status = copy_given(given, &input->path, err);
-        else if (input->has_digest)
-            status = mo_file_search(&search->folders, input->name, what->beside,
-                                    &kinds[i].files, is_wanted, &q,
-                                    &input->path, err);
+        else if (given) {
+            input->path = strdup(given);
+            status = input->path ? MO_OK : mo_fail_memory(err);
+        } else if (input->has_digest)
+            status =
+                mo_file_search(&search->folders, &query, &input->path, err);
         else if (i == MO_LOCATE_COST && input->needed)
-            input->path = mo_search_folders_find(&search->folders, input->name);
+            input->path = find_cost_file(search, input->name, &hints);
     }
+    mo_path_list_clear(&hints);
     return status;
 }
 
@@ -355,13 +374,97 @@ void mo_locate_search_clear(mo_locate_search *search)
     *search = (mo_locate_search){ 0 };
 }
 
+/* Appends to a text of limited size; what does not fit is left out. */
+static void append(char *text, size_t size, const char *format, ...)
+    MO_PRINTF(3, 4);
+
+static void append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text + used, size - used, format, args);
+    va_end(args);
+}
+
+/* Weight files that are not beside the graph, which was found. */
+static mo_status append_weights(const char *graph, const mo_read_options *read,
+                                char *text, size_t size, mo_error *err)
+{
+    mo_weight_files files = { 0 };
+    mo_graph *g = NULL;
+    mo_error why = { 0 };
+    mo_status status = mo_read_graph(graph, read, &g, NULL, &why);
+
+    if (status == MO_OK)
+        status = mo_weight_files_list(g, graph, &files, &why);
+    for (size_t i = 0; status == MO_OK && i < files.n; i++)
+        if (access(files.list[i].path, F_OK) != 0)
+            append(text, size, "; weights %.100s", files.list[i].name);
+    mo_weight_files_clear(&files);
+    mo_graph_free(g);
+    return status == MO_E_MEMORY ? mo_fail_memory(err) : MO_OK;
+}
+
+/* Fills err with one line that names everything missing with its digest, files
+ * of the same name that differ, the searched folders and the options that give
+ * the inputs; returns MO_E_INPUT. At least one input is missing. */
+static mo_status fail_missing(const mo_locate_query *what,
+                              const mo_provenance *origin,
+                              const mo_locate_search *search, mo_error *err)
+{
+    mo_provenance_texts texts;
+    const mo_read_options read = mo_locate_read_options(what, origin, &texts);
+    const mo_locate_input *graph = &search->inputs[MO_LOCATE_GRAPH];
+    char missing[640] = "", searched[200] = "", options[100] = "";
+    int n = 0;
+
+    for (int i = 0; i < MO_LOCATE_KINDS; i++) {
+        const mo_locate_input *input = &search->inputs[i];
+
+        if (!input->needed || input->path)
+            continue;
+        n++;
+        append(missing, sizeof missing, "%s%s", missing[0] ? "; " : "",
+               input->what);
+        if (input->name[0])
+            append(missing, sizeof missing, " %.90s", input->name);
+        if (input->has_digest)
+            append(missing, sizeof missing, " (%016" PRIx64 ")", input->digest);
+        if (input->note[0])
+            append(missing, sizeof missing, ", but %s", input->note);
+        append(options, sizeof options, "%s%s", options[0] ? ", " : "",
+               input->option);
+        if (i == MO_LOCATE_GRAPH && origin->shapes.is_cut &&
+            what->read.shapes.count == 0)
+            append(options, sizeof options, " with --shape");
+        if (i == MO_LOCATE_GRAPH && origin->values.is_cut &&
+            what->read.values.count == 0)
+            append(options, sizeof options, " with --value");
+    }
+    if (what->weights && graph->path &&
+        append_weights(graph->path, &read, missing, sizeof missing, err) !=
+            MO_OK)
+        return MO_E_MEMORY;
+    for (size_t i = 0; i < search->folders.n; i++)
+        append(searched, sizeof searched, "%s%.60s", i > 0 ? ", " : "",
+               search->folders.path[i]);
+    return mo_fail_at(err, MO_E_INPUT, what->beside, 0,
+                      "missing here: %s; searched: %s; give %s with %s, add "
+                      "%s to MOIRAI_PATH, or run moirai-exec --bundle where "
+                      "everything is",
+                      missing, searched, n > 1 ? "them" : "it", options,
+                      n > 1 ? "their folders" : "its folder");
+}
+
 static mo_status check_found(const mo_locate_query *what,
                              const mo_provenance *origin,
                              const mo_locate_search *search, mo_error *err)
 {
     for (int i = 0; i < MO_LOCATE_KINDS; i++)
         if (search->inputs[i].needed && !search->inputs[i].path)
-            return mo_missing_inputs_fail(what, origin, search, err);
+            return fail_missing(what, origin, search, err);
     return MO_OK;
 }
 
@@ -433,15 +536,15 @@ void mo_locate_result_clear(mo_locate_result *located)
 
 mo_status mo_locate_verify_digests(const mo_provenance *origin,
                                    const mo_locate_result *located,
-                                   const mo_prepared *made, mo_error *err)
+                                   const mo_problem *problem, mo_error *err)
 {
-    const mo_instance *x = made->loaded.instance;
+    const mo_instance *x = problem->instance;
     mo_status status = compare_digest(
         "graph", located->graph, origin->has_graph, origin->graph,
-        origin->graph_name, made->o.graph_digest, err);
+        origin->graph_name, problem->made_of.graph_digest, err);
 
     if (status == MO_OK)
-        status = compare_digest("cluster", made->loaded.cluster->file,
+        status = compare_digest("cluster", problem->cluster->file,
                                 origin->has_cluster, origin->cluster,
                                 origin->cluster_name, x->cluster_digest, err);
     if (status == MO_OK)
@@ -449,9 +552,10 @@ mo_status mo_locate_verify_digests(const mo_provenance *origin,
                                 origin->has_profile, origin->profile,
                                 origin->profile_name, x->profile_digest, err);
     if (status == MO_OK)
-        status = compare_digest("file of fusion rules", located->rules,
-                                origin->has_rules, origin->rules,
-                                origin->rules_name, made->o.rules_digest, err);
+        status =
+            compare_digest("file of fusion rules", located->rules,
+                           origin->has_rules, origin->rules, origin->rules_name,
+                           problem->made_of.rules_digest, err);
     if (status == MO_OK && origin->has_instance &&
         origin->instance != x->digest)
         status = mo_fail(

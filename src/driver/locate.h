@@ -3,9 +3,10 @@
  * locate.h - search for the inputs of a model by the digests in its solution.
  *
  * Inputs given by the caller are used as they are. The others are searched for
- * beside the solution and the graph, in the working folder and in the folders
- * of MOIRAI_PATH, among files with a fitting name and root element, the
- * likeliest first, within the limits of file_search.h.
+ * beside the solution and the graph, in the working folder, in the folders of
+ * MOIRAI_PATH, and where comments of the solution say that they were, among
+ * files with a fitting name and root element, the likeliest first, within the
+ * limits of file_search.h.
  */
 #ifndef MO_DRIVER_LOCATE_H
 #define MO_DRIVER_LOCATE_H
@@ -23,8 +24,8 @@ typedef struct mo_locate_query {
     const char *also; /* another file in whose folder inputs may be, or NULL */
     const char *graph, *cluster, *profile, *rules,
         *cost;            /* given by the caller, or NULL */
-    mo_read_options read; /* options for reading graphs; without shapes those
-                             of the solution */
+    mo_read_options read; /* options for reading graphs; an empty list: that of
+                             the solution */
     bool weights;         /* an error names missing weights, too */
 } mo_locate_query;
 
@@ -84,12 +85,12 @@ void mo_locate_result_clear(mo_locate_result *located);
  * shape there, the shapes of origin, in shapes. */
 mo_read_options mo_locate_read_options(const mo_locate_query *what,
                                        const mo_provenance *origin,
-                                       const char *shapes[MO_IDENTITY_SHAPES]);
+                                       mo_provenance_texts *texts);
 
 /* Compares the digests of the rebuilt instance with those of the solution. The
  * error names the first that differs and its file. */
 mo_status mo_locate_verify_digests(const mo_provenance *origin,
                                    const mo_locate_result *located,
-                                   const mo_prepared *made, mo_error *err);
+                                   const mo_problem *problem, mo_error *err);
 
 #endif

@@ -18,8 +18,10 @@ static void print_line(const mo_driver_log *logger, const char *raw)
     mo_utf8_escape_controls(line, sizeof line, raw);
     if (logger->print)
         logger->print(logger->context, line);
-    else
+    else {
+        mo_progress_erase();
         fprintf(stderr, "%s: %s\n", logger->command, line);
+    }
 }
 
 void mo_driver_log_info(const mo_driver_log *logger, const char *format, ...)
@@ -44,6 +46,12 @@ void mo_driver_log_warning(const mo_driver_log *logger, const char *format, ...)
     vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
     print_line(logger, raw);
+}
+
+void mo_driver_log_step(const mo_driver_log *logger, mo_progress *step,
+                        const char *what)
+{
+    mo_progress_begin(step, what, logger->quiet || logger->print);
 }
 
 double mo_driver_clock_s(void)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/progress.h"
 
 typedef struct mo_driver_log {
     const char *command; /* "moirai-info" */
@@ -36,6 +37,11 @@ void mo_driver_log_info(const mo_driver_log *logger, const char *format, ...)
 /* Prints "moirai-info: text" on stderr at any log level. */
 void mo_driver_log_warning(const mo_driver_log *logger, const char *format, ...)
     MO_PRINTF(2, 3);
+
+/* Begins a step of the progress line (base/progress.h), which the caller ends;
+ * none is shown if the log is quiet or the messages go elsewhere. */
+void mo_driver_log_step(const mo_driver_log *logger, mo_progress *step,
+                        const char *what);
 
 /* Returns a monotonic clock in seconds; only differences are meaningful. */
 double mo_driver_clock_s(void);

@@ -15,29 +15,35 @@
 #include "models/write/heading.h"
 
 /* The identity comments are among the first lines. */
-enum { LINES = 40, HEAD = 1 << 16 };
+enum { LINES = 60, HEAD = 1 << 16 };
 
 /* Names of identity columns, in the form of a solution. */
 typedef struct names {
     char text[MO_IDENTITY_NAMES][MO_VARIABLE_NAME];
     mo_solution_value values[MO_IDENTITY_NAMES];
     int n;
+    mo_solution_files files;
     bool has_slack;
 } names;
 
 static void take_line(names *to, const char *line)
 {
-    static const char mark[] = " identity: ", slack[] = " slack: ";
+    static const char mark[] = " identity: ", slack[] = " slack: ",
+                      file[] = " file: ";
 
-    if ((line[0] == '\\' || line[0] == '*') &&
-        strncmp(line + 1, slack, sizeof slack - 1) == 0)
-        to->has_slack = true;
-    if ((line[0] != '\\' && line[0] != '*') ||
-        strncmp(line + 1, mark, sizeof mark - 1) != 0 ||
-        to->n == MO_IDENTITY_NAMES)
+    if (*line != '\\' && *line != '*')
         return;
+    line++;
+    if (strncmp(line, slack, sizeof slack - 1) == 0)
+        to->has_slack = true;
+    if (strncmp(line, file, sizeof file - 1) == 0)
+        mo_solution_files_add(&to->files, line + sizeof file - 1,
+                              strcspn(line + sizeof file - 1, "\r\n"));
+    if (strncmp(line, mark, sizeof mark - 1) != 0 || to->n == MO_IDENTITY_NAMES)
+        return;
+    line += sizeof mark - 1;
     snprintf(to->text[to->n], sizeof to->text[to->n], "%.*s",
-             (int) strcspn(line + sizeof mark, "\r\n"), line + sizeof mark);
+             (int) strcspn(line, "\r\n"), line);
     to->values[to->n] =
         (mo_solution_value){ .name = to->text[to->n], .value = 1, .line = 0 };
     to->n++;
@@ -69,6 +75,7 @@ mo_status mo_model_file_provenance(const char *path, mo_provenance *origin,
     }
     if (status == MO_OK) {
         columns.n = found.n;
+        columns.note.files = found.files;
         status = mo_answer_provenance(&columns, origin, err);
         origin->has_slack = found.has_slack;
         origin->edited |= found.n > 0 && !origin->has_digest;
@@ -130,15 +137,6 @@ mo_status mo_model_file_digest(const char *path, uint64_t *value, bool *emitted,
     return status;
 }
 
-/* Returns the file name for a model by its first word: MPS has one, LP
- * several. */
-static const char *name_for(const char *block, size_t size)
-{
-    bool mps = size >= 4 && (strncmp(block, "NAME", 4) == 0 || *block == '*');
-
-    return mps ? "stdin.mps" : "stdin.lp";
-}
-
 /* Copies the rest of reader behind the first block, through that buffer. */
 static mo_status copy_rest(mo_reader *reader, const char *path, char *block,
                            size_t size, mo_error *err)
@@ -174,7 +172,12 @@ mo_status mo_model_file_spool(const mo_workdir *folder, char **path,
         status = mo_fail_at(err, MO_E_SYNTAX, MO_READER_STDIN, 0,
                             "is neither an LP nor an MPS model");
     if (status == MO_OK) {
-        *path = mo_workdir_file(folder, name_for(block, size));
+        /* The file name for a model by its first word: MPS has one, LP
+         * several. */
+        bool mps =
+            size >= 4 && (strncmp(block, "NAME", 4) == 0 || *block == '*');
+
+        *path = mo_workdir_file(folder, mps ? "stdin.mps" : "stdin.lp");
         status = *path ? copy_rest(reader, *path, block, size, err)
                        : mo_fail_memory(err);
     }

@@ -5,10 +5,13 @@
 
 #include <limits.h>
 
+#include "driver/file_hints.h"
 #include "models/formulation.h"
-#include "models/sink/scale.h"
 #include "models/transfer_number.h"
 #include "models/sink/variable.h"
+
+/* The unit of all times. */
+enum { US_NS = 1000 };
 
 typedef struct writer {
     const mo_instance *x;
@@ -48,39 +51,6 @@ static void put_send(const writer *w, int number, const mo_transfer *t)
     put_column(w, MO_VARIABLE_ROLE_CHANNEL, number, t->from, t->to, 1);
 }
 
-/* A tensor is sent once per device for all consumers there, unless it has a
- * single consumer. */
-static int tensor_number(const writer *w, const mo_transfer *t)
-{
-    const int *start = w->x->tensor_start;
-    bool alone = start[t->item + 1] - start[t->item] == 1;
-
-    return mo_transfer_number(w->x, &w->s->regime, t->item,
-                              alone ? MO_FREE : t->to);
-}
-
-static void put_transfers(const writer *w)
-{
-    bool tensors = mo_transfer_is_tensor(&w->s->regime);
-
-    for (int i = 0; i < w->s->n_transfers; i++) {
-        const mo_transfer *t = &w->s->transfers[i];
-
-        if (tensors)
-            put_send(w, tensor_number(w, t), t);
-        else if (w->s->regime.tensors == MO_TENSORS_ONCE) {
-            /* Tensors are sent once, but columns are per flow: one for each
-             * consumer. */
-            const int *start = w->x->tensor_start;
-
-            for (int q = start[t->item]; q < start[t->item + 1]; q++)
-                if (w->s->device[w->x->flows[q].to] == t->to)
-                    put_send(w, q, t);
-        } else
-            put_send(w, t->item, t);
-    }
-}
-
 static bool has_period(const mo_place_solution *solution)
 {
     return solution->objective == MO_OBJECTIVE_PERIOD;
@@ -100,6 +70,21 @@ static int64_t objective_of(const mo_place_solution *solution)
                                 : solution->schedule->makespan_ns;
 }
 
+static mo_status put_files(const writer *w, const mo_place_solution *solution,
+                           mo_error *err)
+{
+    mo_path_list files = { 0 };
+    mo_status status = solution->output
+                           ? mo_file_hints_list(&solution->made_of,
+                                                solution->output, &files, err)
+                           : MO_OK;
+
+    for (size_t i = 0; i < files.n && status == MO_OK; i++)
+        mo_out_printf(w->out, "# file: %s\n", files.paths[i]);
+    mo_path_list_clear(&files);
+    return status;
+}
+
 static void put_heading(const writer *w, const mo_place_solution *solution)
 {
     int64_t makespan_ns = objective_of(solution);
@@ -116,32 +101,22 @@ static void put_heading(const writer *w, const mo_place_solution *solution)
     put_value(w, in_units(w, bound_ns));
 }
 
-static void put_identity(const writer *w, const mo_place_solution *solution)
-{
-    mo_identity_options made_of = solution->made_of;
-    mo_identity identity;
-
-    made_of.formulation = has_period(solution) ? mo_formulation_period.name
-                                               : mo_formulation_compact.name;
-    made_of.regime = w->s->regime;
-    made_of.unit_ns = w->unit_ns;
-    mo_identity_make(w->x, &made_of, &identity);
-    for (int i = 0; i < identity.n; i++) {
-        mo_out_text(w->out, identity.name[i]);
-        put_value(w, 1);
-    }
-}
-
 mo_status mo_place_solution_write(const mo_place_solution *solution,
                                   mo_out *out, mo_error *err)
 {
     const mo_schedule *s = solution->schedule;
-    const writer w = { solution->x, s, mo_scale_unit_ns(s->makespan_ns), out };
+    const writer w = { solution->x, s, US_NS, out };
+    mo_identity_options made_of = solution->made_of;
+    mo_identity identity;
+    mo_status status;
 
     if (mo_transfer_number_limit(w.x, &s->regime) > INT_MAX)
         return mo_fail(err, MO_E_LIMIT,
                        "more transfers than a solution has numbers for");
     put_heading(&w, solution);
+    status = put_files(&w, solution, err);
+    if (status != MO_OK)
+        return status;
     put_column(&w, MO_VARIABLE_ROLE_MAKESPAN, 0, 0, 0,
                in_units(&w, objective_of(solution)));
     for (int i = 0; i < w.s->n; i++)
@@ -149,9 +124,43 @@ mo_status mo_place_solution_write(const mo_place_solution *solution,
     for (int i = 0; i < w.s->n && has_times(solution); i++)
         put_column(&w, MO_VARIABLE_ROLE_START, i, 0, 0,
                    in_units(&w, w.s->start_ns[i]));
-    if (has_times(solution))
-        put_transfers(&w);
-    put_identity(&w, solution);
+    if (has_times(solution)) {
+        bool tensors = mo_transfer_is_tensor(&w.s->regime);
+
+        for (int i = 0; i < w.s->n_transfers; i++) {
+            const mo_transfer *t = &w.s->transfers[i];
+
+            if (tensors) {
+                /* A tensor is sent once per device for all consumers there,
+                 * unless it has a single consumer. */
+                const int *start = w.x->tensor_start;
+                bool alone = start[t->item + 1] - start[t->item] == 1;
+
+                put_send(&w,
+                         mo_transfer_number(w.x, &w.s->regime, t->item,
+                                            alone ? MO_FREE : t->to),
+                         t);
+            } else if (w.s->regime.tensors == MO_TENSORS_ONCE) {
+                /* Tensors are sent once, but columns are per flow: one for each
+                 * consumer. */
+                const int *start = w.x->tensor_start;
+
+                for (int q = start[t->item]; q < start[t->item + 1]; q++)
+                    if (w.s->device[w.x->flows[q].to] == t->to)
+                        put_send(&w, q, t);
+            } else
+                put_send(&w, t->item, t);
+        }
+    }
+    made_of.formulation = has_period(solution) ? mo_formulation_period.name
+                                               : mo_formulation_compact.name;
+    made_of.regime = w.s->regime;
+    made_of.unit_ns = w.unit_ns;
+    mo_identity_make(w.x, &made_of, &identity);
+    for (int i = 0; i < identity.n; i++) {
+        mo_out_text(w.out, identity.name[i]);
+        put_value(&w, 1);
+    }
     return MO_OK;
 }
 

@@ -29,6 +29,9 @@ typedef struct mo_place_solution {
      * period_ns, which may be 0. Otherwise one of the compact model. */
     mo_objective objective;
     int64_t period_ns;
+    /* The file that is written, for paths of inputs relative to it, "-":
+     * standard output; NULL: no paths. */
+    const char *output;
 } mo_place_solution;
 
 mo_status mo_place_solution_write(const mo_place_solution *solution,

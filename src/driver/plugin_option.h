@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/option.h"
-#include "driver/output_files.h"
+#include "driver/output_guard.h"
 
 /* Row of an option table: a list of plug-ins. */
 #define MO_PLUGIN_OPTION(list)                                                 \
@@ -17,10 +17,9 @@
     }
 
 /* Loads those of MOIRAI_PLUGINS, then the files of the option; a name without
- * a slash is a file of the working folder. MO_E_USAGE: one of the n outputs
- * would replace a plug-in. */
+ * a slash is a file of the working folder. MO_E_USAGE: an output would replace
+ * a plug-in. */
 mo_status mo_plugin_option_load(const mo_option_list *files,
-                                const mo_output_file *outputs, int n,
-                                mo_error *err);
+                                const mo_output_guard *guard, mo_error *err);
 
 #endif

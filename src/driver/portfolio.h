@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/option.h"
 #include "driver/log.h"
-#include "driver/root_lp.h"
+#include "driver/raise_bound.h"
 #include "driver/suggest.h"
 #include "solvers/answer/evaluation.h"
 #include "solvers/run_solver.h"
@@ -111,20 +111,22 @@ mo_status mo_portfolio_find_solvers(const mo_portfolio_options *options,
                                     const mo_driver_log *logger,
                                     mo_portfolio *portfolio, mo_error *err);
 
-/*
- * Runs all members on the model. The callback is called for every member that
- * has finished, one call at a time, from the calling thread; when it returns
- * true, the other members are stopped. unit_ns converts objective values for
- * the progress line; 0: unknown.
- */
-typedef bool mo_portfolio_callback(void *context, mo_portfolio_member *entry);
+/* A model for the portfolio. */
+typedef struct mo_portfolio_job {
+    const mo_portfolio_options *options;
+    const char *model;
+    int64_t unit_ns; /* of its objective, for the progress line; 0: unknown */
+    const mo_workdir *folder; /* members have folders of their own in it */
+    const mo_driver_log *logger;
+    /* Called for every member that has finished, one call at a time, from the
+     * calling thread; when it returns true, the other members are stopped. */
+    bool (*on_finish)(void *context, mo_portfolio_member *entry);
+    void *context;
+} mo_portfolio_job;
 
-mo_status mo_portfolio_run(const mo_portfolio_options *options,
-                           const char *model, int64_t unit_ns,
-                           const mo_workdir *folder,
-                           const mo_driver_log *logger,
-                           mo_portfolio_callback *on_finish, void *context,
-                           mo_portfolio *portfolio, mo_error *err);
+/* Runs all members on the model. Fails where no member ran. */
+mo_status mo_portfolio_run(const mo_portfolio_job *job, mo_portfolio *portfolio,
+                           mo_error *err);
 void mo_portfolio_clear(mo_portfolio *portfolio);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "coarsen/coarsen.h"
 #include "cost/predict/fused_time.h"
-#include "driver/weight_files.h"
 #include "ingest/read.h"
 #include "schedule/bound/memory_bound.h"
 
@@ -39,9 +38,12 @@ void mo_prepare_match_objective(mo_prepare_options *p)
         p->objective = mo_objective_names[MO_OBJECTIVE_PERIOD];
 }
 
-/* Tensors in flight have no place in the memory rows of a placement alone. */
-static mo_status check_objective(const mo_prepare_options *p, mo_error *err)
+mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
+                           mo_error *err)
 {
+    const mo_formulation *formulation = formulation_of(p);
+    /* Tensors in flight have no place in the memory rows of a placement alone.
+     */
     bool period = mo_prepare_objective(p) == MO_OBJECTIVE_PERIOD;
 
     if (!period && p->in_flight > 0)
@@ -54,17 +56,6 @@ static mo_status check_objective(const mo_prepare_options *p, mo_error *err)
                        "a model of the period counts the memory of all ops of "
                        "a device; take --memory static or none, or "
                        "moirai-place");
-    return MO_OK;
-}
-
-mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
-                           mo_error *err)
-{
-    const mo_formulation *formulation = formulation_of(p);
-    mo_status status = check_objective(p, err);
-
-    if (status != MO_OK)
-        return status;
     if (p->objective && p->formulation &&
         (mo_prepare_objective(p) == MO_OBJECTIVE_PERIOD) !=
             (formulation == &mo_formulation_period))
@@ -85,80 +76,54 @@ mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
     return mo_driver_load_check(&p->load, path, err);
 }
 
-mo_status mo_prepare_check_outputs_given(const mo_prepare_options *p,
-                                         const char *graph,
-                                         const mo_output_file *outputs, int n,
-                                         mo_error *err)
-{
-    const char *inputs[] = { graph, p->load.cluster, p->load.profile,
-                             mo_driver_load_cost_file(&p->load), p->fusion };
-    mo_status status = mo_output_files_check(outputs, n, err);
-
-    if (status == MO_OK)
-        status = mo_output_files_check_inputs(
-            outputs, n, inputs, sizeof inputs / sizeof *inputs, err);
-    return status;
-}
-
-mo_status mo_prepare_check_outputs_found(const mo_prepared *made,
-                                         const char *graph,
-                                         const mo_output_file *outputs, int n,
-                                         mo_error *err)
-{
-    mo_weight_files weights = { 0 };
-    mo_status status = mo_weight_files_list(made->fine, graph, &weights, err);
-
-    if (status == MO_OK && made->loaded.cluster)
-        status = mo_output_files_check_input(outputs, n,
-                                             made->loaded.cluster->file, err);
-    for (size_t i = 0; i < weights.n && status == MO_OK; i++)
-        status =
-            mo_output_files_check_input(outputs, n, weights.list[i].path, err);
-    mo_weight_files_clear(&weights);
-    return status;
-}
-
+/* Reads the graph, and applies the formats to its sizes after its digest is
+ * taken. */
 static mo_status read_graph(const mo_prepare_options *p, const char *path,
-                            const mo_driver_log *logger, mo_prepared *made,
-                            mo_error *err)
+                            const mo_driver_log *logger, mo_graph **graph,
+                            uint64_t *digest, mo_error *err)
 {
-    mo_read_options options = { (const char *const *) p->shapes.items,
-                                p->shapes.count };
-    double begin = mo_driver_clock_s();
-    mo_status status = mo_read_graph(path, &options, &made->fine, NULL, err);
+    mo_numeric formats;
+    mo_status status =
+        mo_driver_load_graph(path, &p->read, logger, graph, NULL, err);
 
+    if (status != MO_OK)
+        return status;
+    status = mo_graph_digest(*graph, digest, err);
     if (status == MO_OK)
-        mo_driver_log_info(logger, "read %d ops and %d edges in %.2f s",
-                           made->fine->n_ops, made->fine->n_edges,
-                           mo_driver_clock_s() - begin);
+        status = mo_driver_load_formats(&p->load, &formats, err);
+    if (status == MO_OK)
+        mo_numeric_apply(&formats, *graph);
     return status;
 }
 
-mo_status mo_prepare_coarsen(const mo_prepare_options *p,
-                             const mo_driver_log *logger, mo_prepared *made,
-                             mo_error *err)
+mo_status mo_prepare_coarsen(const char *fusion, const mo_graph *fine,
+                             const mo_cluster *cluster,
+                             const mo_driver_log *logger,
+                             mo_coarsened *coarsened, mo_error *err)
 {
     mo_coarsen_options options = { .clean = MO_CLEAN_ALL,
                                    .fused_us = mo_predict_fused_us,
-                                   .context = made->loaded.cluster };
+                                   .context = cluster };
+    mo_coarsened made = { 0 };
     mo_coarsen_report report;
     mo_fusion_rules *rules = NULL;
-    mo_status status = mo_fusion_rules_load(p->fusion, &rules, err);
+    mo_progress step;
+    mo_status status = mo_fusion_rules_load(fusion, &rules, err);
 
+    mo_driver_log_step(logger, &step, "coarsening");
     options.rules = rules;
+    /* A built-in rule set is recorded by name, a file by its digest. */
+    made.has_rules = !mo_fusion_rule_set_find(fusion);
+    if (status == MO_OK && made.has_rules)
+        status = mo_fusion_rules_digest(rules, &made.rules_digest, err);
+    if (status == MO_OK)
+        status =
+            mo_coarsen(fine, &options, &made.graph, &made.map, &report, err);
+    mo_progress_end(&step);
     if (status == MO_OK) {
-        /* A built-in rule set is recorded by name, a file by its digest. */
-        made->o.has_rules = !mo_fusion_rule_set_find(p->fusion);
-        made->o.fusion = made->o.has_rules ? "file" : p->fusion;
-        status = made->o.has_rules
-                     ? mo_fusion_rules_digest(rules, &made->o.rules_digest, err)
-                     : MO_OK;
+        mo_driver_log_info(logger, "coarsened to %d ops", made.graph->n_ops);
+        *coarsened = made;
     }
-    if (status == MO_OK)
-        status = mo_coarsen(made->fine, &options, &made->coarse, &made->map,
-                            &report, err);
-    if (status == MO_OK)
-        mo_driver_log_info(logger, "coarsened to %d ops", made->coarse->n_ops);
     mo_fusion_rules_free(rules);
     return status;
 }
@@ -166,39 +131,78 @@ mo_status mo_prepare_coarsen(const mo_prepare_options *p,
 /* Without fusion the graph is not cleaned either: bounds then refer to the
  * user's own graph. */
 mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
-                              const mo_driver_log *logger, mo_prepared *made,
+                              const mo_driver_log *logger, mo_problem *problem,
                               mo_error *err)
 {
-    mo_status status = read_graph(p, path, logger, made, err);
+    mo_graph *fine = NULL;
+    mo_driver_devices devices = { 0 };
+    mo_coarsened coarse = { 0 };
+    mo_instance *x = NULL;
     mo_driver_load_options load = p->load;
-    mo_numeric formats;
+    bool fuses = strcmp(p->fusion, "none") != 0;
+    uint64_t digest = 0;
+    mo_status status = read_graph(p, path, logger, &fine, &digest, err);
 
     load.any_size = mo_prepare_regime(p).memory == MO_MEMORY_NONE;
-    made->o.fusion = "none";
-    made->o.graph_file = path;
-    made->o.profile_file = p->load.profile;
-    made->o.rules_file = p->fusion;
-    made->o.cost = p->load.cost;
-    made->o.shapes = (const char *const *) p->shapes.items;
-    made->o.n_shapes = p->shapes.count;
     if (status == MO_OK)
-        status = mo_graph_digest(made->fine, &made->o.graph_digest, err);
-    if (status == MO_OK)
-        status = mo_driver_load_formats(&load, &formats, err);
-    if (status == MO_OK)
-        mo_numeric_apply(&formats, made->fine);
+        status = mo_driver_load_devices(&load, path, logger, &devices, err);
+    if (status == MO_OK && fuses)
+        status = mo_prepare_coarsen(p->fusion, fine, devices.cluster, logger,
+                                    &coarse, err);
     if (status == MO_OK)
         status =
-            mo_driver_load_cluster(&load, path, logger, &made->loaded, err);
-    if (status == MO_OK)
-        made->o.cluster_file = made->loaded.cluster->file;
-    if (status == MO_OK && strcmp(p->fusion, "none") != 0)
-        status = mo_prepare_coarsen(p, logger, made, err);
-    if (status == MO_OK)
-        status = mo_driver_load_instance(
-            &load, path, made->coarse ? made->coarse : made->fine, logger,
-            &made->loaded, err);
-    return status;
+            mo_driver_load_instance(&load, path, fuses ? coarse.graph : fine,
+                                    &devices, logger, &x, err);
+    if (status != MO_OK) {
+        mo_coarsen_map_free(coarse.map);
+        mo_graph_free(coarse.graph);
+        mo_driver_devices_clear(&devices);
+        mo_graph_free(fine);
+        return status;
+    }
+    *problem = (mo_problem){
+        .fine = fine,
+        .coarse = coarse.graph,
+        .map = coarse.map,
+        .cluster = devices.cluster,
+        .profile = devices.profile,
+        .instance = x,
+        .made_of = { .fusion = coarse.has_rules ? "file" : p->fusion,
+                     .graph_digest = digest,
+                     .has_rules = coarse.has_rules,
+                     .rules_digest = coarse.rules_digest,
+                     .graph_file = path,
+                     .cluster_file = devices.cluster->file,
+                     .profile_file = load.profile,
+                     .rules_file = p->fusion,
+                     .cost = load.cost,
+                     .read = p->read },
+    };
+    return MO_OK;
+}
+
+void mo_problem_clear(mo_problem *problem)
+{
+    mo_instance_free(problem->instance);
+    mo_profile_free(problem->profile);
+    mo_cluster_free(problem->cluster);
+    mo_coarsen_map_free(problem->map);
+    mo_graph_free(problem->coarse);
+    mo_graph_free(problem->fine);
+    *problem = (mo_problem){ 0 };
+}
+
+const mo_graph *mo_problem_placed(const mo_problem *problem)
+{
+    return problem->coarse ? problem->coarse : problem->fine;
+}
+
+void mo_prepared_clear(mo_prepared *prepared)
+{
+    mo_schedule_free(prepared->start);
+    mo_proven_bounds_free(prepared->strength);
+    mo_problem_clear(&prepared->loaded);
+    *prepared = (mo_prepared){ 0 };
 }
 
 mo_regime mo_prepare_regime(const mo_prepare_options *p)
@@ -209,42 +213,45 @@ mo_regime mo_prepare_regime(const mo_prepare_options *p)
     };
 }
 
-static mo_status make_frame(const mo_prepare_options *p, const mo_instance *x,
-                            mo_prepared *made, mo_error *err)
-{
-    const mo_regime *regime = &made->o.regime;
-    mo_schedule *start = made->start;
-
-    if (made->strength && made->formulation != &mo_formulation_period) {
-        made->start = NULL;
-        return mo_frame_make_with_bounds(x, regime, p->slack, made->strength,
-                                         start, &made->frame, err);
-    }
-    if (p->slack > 0)
-        return mo_frame_make_open(x, regime, p->closure, p->slack, &made->frame,
-                                  err);
-    return mo_frame_make(x, regime, p->closure, &made->frame, err);
-}
-
 /* A model of the period is the same with a search and without: only its start
  * is another, where that is below the bound of the model. */
-static void set_period_start(mo_prepared *made)
+static mo_status make_frame(const mo_prepare_options *p,
+                            const mo_regime *regime, mo_prepared *made,
+                            mo_frame **frame, mo_error *err)
 {
-    mo_frame *frame = made->frame;
+    const mo_instance *x = made->loaded.instance;
+    bool is_period = formulation_of(p) == &mo_formulation_period;
+    mo_schedule *start = made->start;
+    mo_status status;
 
-    if (made->formulation != &mo_formulation_period || !made->start ||
-        made->start_ns >= frame->upper_ns)
-        return;
-    mo_schedule_free(frame->start);
-    frame->start = made->start;
-    made->start = NULL;
+    if (made->strength && !is_period) {
+        made->start = NULL;
+        return mo_frame_make_with_bounds(x, regime, p->slack, made->strength,
+                                         start, frame, err);
+    }
+    status = p->slack > 0 ? mo_frame_make_open(x, regime, p->closure, p->slack,
+                                               frame, err)
+                          : mo_frame_make(x, regime, p->closure, frame, err);
+    if (status == MO_OK && is_period && start &&
+        made->start_ns < (*frame)->upper_ns) {
+        mo_schedule_free((*frame)->start);
+        (*frame)->start = start;
+        made->start = NULL;
+    }
+    return status;
 }
 
-static int64_t unit_ns_of(const char *unit)
+/* Returns the unit to fix; 0: the frame chooses it by the horizon. Without
+ * --unit times are in microseconds, but where the horizon is below 1 or above
+ * 10^6 of them: tolerances of solvers are about 1e-6. */
+static int64_t fixed_unit_ns(const char *unit, const mo_frame *frame)
 {
     static const char *const names[] = { "ns", "us", "ms" };
+    const int64_t us = 1000, horizon_us = frame->horizon_ns / us;
     int64_t ns = 1;
 
+    if (!unit)
+        return horizon_us >= 1 && horizon_us < 1000000 ? us : 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++, ns *= 1000)
         if (strcmp(unit, names[i]) == 0)
             break;
@@ -253,48 +260,50 @@ static int64_t unit_ns_of(const char *unit)
 
 mo_status mo_prepare_model(const mo_prepare_options *p,
                            const mo_driver_log *logger, mo_prepared *made,
-                           mo_error *err)
+                           mo_prepared_model *model, mo_error *err)
 {
+    const mo_formulation *formulation = formulation_of(p);
     const mo_instance *x = made->loaded.instance;
+    mo_identity_options made_of = made->loaded.made_of;
     double begin = mo_driver_clock_s();
-    mo_status status;
+    mo_frame *frame = NULL;
+    mo_progress step;
+    mo_status status = MO_OK;
+    int64_t unit_ns;
 
-    made->formulation = formulation_of(p);
-    made->o.formulation = made->formulation->name;
-    made->o.regime = mo_prepare_regime(p);
-    if (made->formulation->has_regime) {
-        status = mo_bound_memory(x, &made->o.regime, err);
-        if (status != MO_OK)
-            return status;
+    mo_driver_log_step(logger, &step, "building the model");
+    made_of.formulation = formulation->name;
+    made_of.regime = mo_prepare_regime(p);
+    made_of.in_flight = p->in_flight;
+    if (formulation->has_regime)
+        status = mo_bound_memory(x, &made_of.regime, err);
+    if (status == MO_OK)
+        status = make_frame(p, &made_of.regime, made, &frame, err);
+    unit_ns = status == MO_OK ? fixed_unit_ns(p->unit, frame) : 0;
+    if (unit_ns > 0)
+        status = mo_frame_set_unit(frame, unit_ns, err);
+    if (status == MO_OK) {
+        frame->in_flight = (int) p->in_flight;
+        status = mo_model_make(formulation, frame, &model->identity,
+                               &model->model, err);
     }
-    status = make_frame(p, x, made, err);
-    if (status == MO_OK && p->unit)
-        status = mo_frame_set_unit(made->frame, unit_ns_of(p->unit), err);
-    if (status != MO_OK)
+    mo_progress_end(&step);
+    if (status != MO_OK) {
+        mo_frame_free(frame);
         return status;
-    set_period_start(made);
-    made->o.in_flight = made->frame->in_flight = (int) p->in_flight;
-    status = mo_model_make(made->formulation, made->frame, &made->identity,
-                           &made->model, err);
-    if (status != MO_OK)
-        return status;
-    made->o.unit_ns = made->model.frame->unit_ns;
-    mo_identity_make(x, &made->o, &made->identity);
+    }
+    model->frame = frame;
+    made_of.unit_ns = model->model.frame->unit_ns;
+    mo_identity_make(x, &made_of, &model->identity);
     mo_driver_log_info(logger, "prepared in %.2f s, no schedule above %.3f us",
                        mo_driver_clock_s() - begin,
-                       (double) made->model.frame->horizon_ns / 1000);
+                       (double) model->model.frame->horizon_ns / 1000);
     return MO_OK;
 }
 
-void mo_prepared_clear(mo_prepared *made)
+void mo_prepared_model_clear(mo_prepared_model *model)
 {
-    mo_model_clear(&made->model);
-    mo_frame_free(made->frame);
-    mo_schedule_free(made->start);
-    mo_proven_bounds_free(made->strength);
-    mo_driver_loaded_clear(&made->loaded);
-    mo_coarsen_map_free(made->map);
-    mo_graph_free(made->coarse);
-    mo_graph_free(made->fine);
-    *made = (mo_prepared){ 0 };
+    mo_model_clear(&model->model);
+    mo_frame_free(model->frame);
+    *model = (mo_prepared_model){ 0 };
 }

@@ -13,7 +13,6 @@
 #include "base/option.h"
 #include "driver/load_instance.h"
 #include "driver/log.h"
-#include "driver/output_files.h"
 #include "coarsen/coarsen_map.h"
 #include "graph/graph.h"
 #include "models/formulation.h"
@@ -24,7 +23,7 @@
 /* Options of the command line. */
 typedef struct mo_prepare_options {
     mo_driver_load_options load;
-    mo_option_list shapes; /* freed by the command */
+    mo_read_options read; /* freed by the command */
     const char *fusion;
     const char *formulation;                   /* NULL: that of the objective */
     const char *congestion, *tensors, *memory; /* NULL: the default */
@@ -32,22 +31,22 @@ typedef struct mo_prepare_options {
     int64_t in_flight; /* most requests in flight; 0: no limit */
     bool closure;
     double slack;     /* 0: no rows will be added */
-    const char *unit; /* ns, us, ms or s; NULL: by the horizon */
+    const char *unit; /* ns, us, ms or s; NULL: us, see mo_prepare_model() */
 } mo_prepare_options;
 
 #define MO_PREPARE_DEFAULTS                                                    \
     {                                                                          \
-        .fusion = "none", .congestion = "port", .memory = "static"             \
+        .fusion = "default", .congestion = "port", .memory = "static"          \
     }
 
 /* Rows of an option table: up to the instance; the rules of a schedule; all of
  * them. */
 /* clang-format off */
+#define MO_PREPARE_FUSION_HELP                                                 \
+    "rules to coarsen the graph with, or none (default \"default\")"
 #define MO_PREPARE_INSTANCE_OPTIONS(p, fusion_help)                            \
     MO_DRIVER_LOAD_OPTIONS(&(p)->load),                                               \
-    { 0, "shape", "NAME=DIMS",                                                 \
-      "size of an input with dynamic dimensions, as in ids=1,128",             \
-      MO_OPTION_LIST, .to = &(p)->shapes },                                    \
+    MO_DRIVER_READ_OPTIONS(&(p)->read, ""),                                    \
     { 0, "fusion", "SET|FILE", fusion_help, MO_OPTION_TEXT,                    \
       .to = &(p)->fusion, .suggest = mo_suggest_fusion }
 #define MO_PREPARE_REGIME_OPTIONS(p)                                           \
@@ -67,8 +66,7 @@ typedef struct mo_prepare_options {
       "with --objective period: at most K requests in flight",                 \
       MO_OPTION_INT, .to = &(p)->in_flight, .min = 0, .max = 1000000 }
 #define MO_PREPARE_OPTIONS(p)                                                  \
-    MO_PREPARE_INSTANCE_OPTIONS(p,                                             \
-      "coarsen first, by a set of rules or a file of them"),     \
+    MO_PREPARE_INSTANCE_OPTIONS(p, MO_PREPARE_FUSION_HELP),                    \
     MO_DRIVER_FORMAT_OPTIONS(&(p)->load),                                      \
     { 0, "formulation", "F", "MILP formulation (default compact)",                \
       MO_OPTION_TEXT, .to = &(p)->formulation,                                 \
@@ -84,35 +82,57 @@ typedef struct mo_prepare_options {
       MO_OPTION_DOUBLE, .to = &(p)->slack, .min = 1, .max = 1000 }
 /* clang-format on */
 
-/* Results of all steps. */
+/*
+ * The steps from a command line to a model.  Each type is the whole result of
+ * one function, which fails without setting any of it:
+ *
+ *   mo_prepare_coarsen()   graph, cluster       ->  mo_coarsened
+ *   mo_prepare_instance()  options, files       ->  mo_problem
+ *   mo_strengthen_model()  mo_problem           ->  mo_prepared
+ *   mo_prepare_model()     mo_prepared          ->  mo_prepared_model
+ */
+
+/* A graph after coarsening. */
+typedef struct mo_coarsened {
+    mo_graph *graph;
+    mo_coarsen_map *map; /* fine to coarse ops */
+    bool has_rules;      /* by a file of rules, whose digest is rules_digest */
+    uint64_t rules_digest;
+} mo_coarsened;
+
+/* A placement problem with the inputs it was built from. */
+typedef struct mo_problem {
+    mo_graph *fine;      /* as read, its sizes in numeric formats */
+    mo_graph *coarse;    /* NULL: the fine graph is placed */
+    mo_coarsen_map *map; /* fine to coarse ops; NULL without coarse */
+    mo_cluster *cluster;
+    mo_profile *profile; /* or NULL */
+    mo_instance *instance;
+    mo_identity_options made_of; /* inputs for the identity of a model; its
+                                    texts are borrowed from the caller's */
+} mo_problem;
+
+/* A problem and the results of a search on it, strengthen_model.h; without a
+ * search all else is zeros. */
 typedef struct mo_prepared {
-    mo_graph *fine;             /* as read, its sizes in numeric formats */
-    mo_graph *coarse;           /* NULL: the fine graph is placed */
-    mo_coarsen_map *map;        /* fine to coarse ops, or NULL */
-    mo_driver_loaded loaded;    /* cluster, profile, instance */
-    mo_identity_options o;      /* options of the model, for its identity;
-                                   its texts are borrowed from the caller's */
-    mo_proven_bounds *strength; /* bounds for the model and a MIP start, both */
-    mo_schedule *start;  /* set by the caller before the model is built */
-    int64_t start_ns;    /* its makespan or period, by the objective */
-    bool search_is_full; /* by mo_strengthen_model(), of their search */
-    const mo_formulation *formulation;
+    mo_problem loaded;
+    mo_proven_bounds *strength; /* NULL: there was no search */
+    mo_schedule *start;         /* the best schedule, or NULL */
+    int64_t start_ns;           /* its makespan or period, by the objective */
+    bool search_is_full;        /* the search was not cut short */
+} mo_prepared;
+
+/* A model. It refers to its own members: it is not copied. */
+typedef struct mo_prepared_model {
     mo_frame *frame;
     mo_identity identity;
     mo_model model;
-} mo_prepared;
+} mo_prepared_model;
 
 /* Fails with MO_E_USAGE if the options contradict each other or the graph's
  * path. Reads no file; to be called first. */
 mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
                            mo_error *err);
-
-/* Fails with MO_E_USAGE if two outputs are one file, or one would replace an
- * input that the options name; graph may be NULL. */
-mo_status mo_prepare_check_outputs_given(const mo_prepare_options *p,
-                                         const char *graph,
-                                         const mo_output_file *outputs, int n,
-                                         mo_error *err);
 
 /* Takes the formulation of the objective, or the objective of the formulation;
  * to be called before the check. */
@@ -124,29 +144,35 @@ mo_objective mo_prepare_objective(const mo_prepare_options *p);
 /* Returns the rules that the options define for schedules. */
 mo_regime mo_prepare_regime(const mo_prepare_options *p);
 
-/* Coarsens made->fine, of which the cluster has been read, by p->fusion: sets
- * coarse, map, and rules of the identity. Part of mo_prepare_instance(). */
-mo_status mo_prepare_coarsen(const mo_prepare_options *p,
-                             const mo_driver_log *logger, mo_prepared *made,
-                             mo_error *err);
+/* Coarsens fine by the rules of that name or file; the cluster, for the times
+ * of fused ops, may be NULL. The caller frees graph and map. */
+mo_status mo_prepare_coarsen(const char *fusion, const mo_graph *fine,
+                             const mo_cluster *cluster,
+                             const mo_driver_log *logger,
+                             mo_coarsened *coarsened, mo_error *err);
 
-/* Builds the instance, or continues from there to the model. *prepared must be
- * zeros at first; the caller clears it, also after a failure. MO_E_INFEASIBLE:
- * an op, or all together, need more memory than there is. */
+/* Reads the graph at path and the devices, coarsens the graph where requested,
+ * and builds the instance. MO_E_INFEASIBLE: an op, or all together, need more
+ * memory than there is. */
 mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
-                              const mo_driver_log *logger,
-                              mo_prepared *prepared, mo_error *err);
+                              const mo_driver_log *logger, mo_problem *problem,
+                              mo_error *err);
+void mo_problem_clear(mo_problem *problem);
+
+/* Returns the graph that is placed: the coarse one, if there is one. */
+const mo_graph *mo_problem_placed(const mo_problem *problem);
+
+/* Frees the members, also those of the problem. */
+void mo_prepared_clear(mo_prepared *prepared);
+
+/* Builds the model. The schedule prepared->start becomes part of it where the
+ * formulation has a use for one. The unit is that of the options, or a
+ * microsecond, unless the horizon is below 1 or above 10^6 of them. Fails as
+ * mo_prepare_instance() does where the memory is too small for all ops by the
+ * regime. */
 mo_status mo_prepare_model(const mo_prepare_options *p,
                            const mo_driver_log *logger, mo_prepared *prepared,
-                           mo_error *err);
-/* Fails with MO_E_USAGE if an output would replace a file that was read for the
- * instance of the file graph: its cluster, also one chosen by default and NULL
- * where there is none, or a file of weights. To be called before outputs are
- * committed. */
-mo_status mo_prepare_check_outputs_found(const mo_prepared *prepared,
-                                         const char *graph,
-                                         const mo_output_file *outputs, int n,
-                                         mo_error *err);
-void mo_prepared_clear(mo_prepared *prepared);
+                           mo_prepared_model *model, mo_error *err);
+void mo_prepared_model_clear(mo_prepared_model *model);
 
 #endif

@@ -17,7 +17,7 @@
 void mo_review_clear(mo_review *r)
 {
     mo_answer_evaluation_clear(&r->evaluation);
-    mo_prepared_clear(&r->made);
+    mo_problem_clear(&r->problem);
     mo_locate_result_clear(&r->located);
 }
 
@@ -64,7 +64,7 @@ const char *mo_review_identity_fault(const mo_prepare_options *options,
         return "the identity columns were edited: they do not fit the digest "
                "in moirai_o_; inputs and rules of this solution are unknown";
     if (o->has_digest || !(o->has_graph || o->has_cluster || o->has_options ||
-                           o->has_instance || o->has_unit))
+                           o->has_instance || o->unit_ns > 0))
         return NULL;
     if (!(o->has_graph && o->has_cluster && o->has_instance))
         return "identity columns are missing: the inputs of this solution are "
@@ -89,16 +89,17 @@ mo_status mo_review_instance(const mo_prepare_options *options,
         .profile = options->load.profile,
         .rules = options->fusion,
         .cost = options->load.cost,
-        .read = { (const char *const *) options->shapes.items,
-                  options->shapes.count }
+        .read = options->read,
     };
-    const char *shapes[MO_IDENTITY_SHAPES];
-    mo_read_options read = mo_locate_read_options(&what, &r->origin, shapes);
+    mo_provenance_texts texts;
     mo_prepare_options p = *options;
+    mo_progress step;
     mo_status status = check_places(&r->origin, err);
 
+    mo_driver_log_step(logger, &step, "finding graph and cluster");
     if (status == MO_OK)
         status = mo_locate_inputs(&what, &r->origin, logger, &r->located, err);
+    mo_progress_end(&step);
     if (status != MO_OK)
         return status;
     p.load.cluster = r->located.cluster;
@@ -107,22 +108,19 @@ mo_status mo_review_instance(const mo_prepare_options *options,
     if (r->origin.has_instance)
         p.load.formats = r->origin.formats;
     p.fusion = r->located.rules;
-    p.shapes =
-        (mo_option_list){ .items = (const char **) (uintptr_t) read.shapes,
-                          .count = read.n_shapes };
+    p.read = mo_locate_read_options(&what, &r->origin, &texts);
     choose_rules(options, r);
     p.memory = mo_memory_names[r->regime.memory];
     mo_driver_log_info(logger, "the graph is %s", r->located.graph);
     status = mo_driver_load_check(&p.load, r->located.graph, err);
     if (status == MO_OK)
         status =
-            mo_prepare_instance(&p, r->located.graph, logger, &r->made, err);
-    /* The shapes are borrowed from this function. */
-    r->made.o.shapes = NULL;
-    r->made.o.n_shapes = 0;
+            mo_prepare_instance(&p, r->located.graph, logger, &r->problem, err);
+    /* The lists are borrowed from this function. */
+    r->problem.made_of.read = (mo_read_options){ 0 };
     if (status == MO_OK)
         status =
-            mo_locate_verify_digests(&r->origin, &r->located, &r->made, err);
+            mo_locate_verify_digests(&r->origin, &r->located, &r->problem, err);
     return status;
 }
 
@@ -130,10 +128,10 @@ mo_report_verdict mo_review_report(const mo_review *r)
 {
     return (mo_report_verdict){
         .graph = r->located.graph,
-        .cluster = r->made.loaded.cluster->file,
-        .ops = r->made.fine->n_ops,
-        .edges = r->made.fine->n_edges,
-        .x = r->made.loaded.instance,
+        .cluster = r->problem.cluster->file,
+        .ops = r->problem.fine->n_ops,
+        .edges = r->problem.fine->n_edges,
+        .x = r->problem.instance,
         .regime = &r->regime,
         .rules = &r->rules,
         .formulation = r->origin.has_options ? r->origin.formulation : NULL,
@@ -145,27 +143,15 @@ mo_report_verdict mo_review_report(const mo_review *r)
     };
 }
 
-mo_status mo_review_check_outputs(const mo_review *r,
-                                  const mo_output_file *outputs, int n,
-                                  mo_error *err)
+/* Evaluates a list of the ops that --fusion leaves of the graph. Fails with
+ * MO_E_SYNTAX for a name that is none of them. Keeps text. */
+static mo_status evaluate_fused_listing(const mo_review_source *from,
+                                        const char *fusion, const char *path,
+                                        const char *text, size_t size,
+                                        mo_review *review, mo_error *err)
 {
-    const mo_driver_load_options load = { .cost = r->located.cost };
-    const char *inputs[] = { r->located.graph, r->located.profile,
-                             r->located.rules,
-                             mo_driver_load_cost_file(&load) };
-    mo_status status = mo_prepare_check_outputs_found(
-        &r->made, r->located.graph, outputs, n, err);
-
-    if (status == MO_OK)
-        status = mo_output_files_check_inputs(
-            outputs, n, inputs, sizeof inputs / sizeof *inputs, err);
-    return status;
-}
-
-static mo_status evaluate_listing(const mo_review_source *from,
-                                  const char *path, char *text, size_t size,
-                                  mo_review *review, mo_error *err)
-{
+    mo_prepare_options p = *from->prepare;
+    char *copy;
     const mo_review_files files = { .graph = from->graph,
                                     .beside = path,
                                     .weights = from->weights };
@@ -174,19 +160,18 @@ static mo_status evaluate_listing(const mo_review_source *from,
     mo_error why = { 0 };
     mo_status status;
 
-    if (!from->graph)
-        return mo_fail_at(err, MO_E_USAGE, path, 0,
-                          "is a placement, which does not say of what; give "
-                          "the graph with --graph");
-    status =
-        mo_review_instance(from->prepare, &files, from->logger, review, err);
+    p.fusion = fusion;
+    status = mo_review_instance(&p, &files, from->logger, review, err);
     if (status != MO_OK)
         return status;
-    x = review->made.loaded.instance;
+    x = review->problem.instance;
     device = calloc((size_t) x->n + 1, sizeof *device);
-    if (!device)
-        return mo_fail_memory(err);
-    status = mo_placement_list_read(path, text, size, x, device, &why);
+    copy = malloc(size + 1);
+    status = device && copy ? MO_OK : mo_fail_memory(&why);
+    if (status == MO_OK) {
+        memcpy(copy, text, size + 1);
+        status = mo_placement_list_read(path, copy, size, x, device, &why);
+    }
     if (status == MO_OK)
         status = mo_answer_evaluate_placement(x, &review->regime, device,
                                               &review->evaluation, &why);
@@ -194,7 +179,40 @@ static mo_status evaluate_listing(const mo_review_source *from,
         status = mo_answer_evaluation_reject(why.text, &review->evaluation);
     if (status != MO_OK)
         *err = why;
+    free(copy);
     free(device);
+    return status;
+}
+
+/* Without --fusion the list is of the ops that the commands place by default or
+ * of those of the graph itself: the error is that of the attempt which got
+ * further. */
+static mo_status evaluate_listing(const mo_review_source *from,
+                                  const char *path, const char *text,
+                                  size_t size, mo_review *review, mo_error *err)
+{
+    const char *given = from->prepare->fusion;
+    mo_error why = { 0 };
+    mo_status status;
+
+    if (!from->graph)
+        return mo_fail_at(err, MO_E_USAGE, path, 0,
+                          "is a placement, which does not say of what; give "
+                          "the graph with --graph");
+    status = evaluate_fused_listing(from, given ? given : "default", path, text,
+                                    size, review, &why);
+    if (status == MO_E_SYNTAX && !given) {
+        mo_review again = { .rules = review->rules };
+
+        mo_review_clear(review);
+        *review = again;
+        status =
+            evaluate_fused_listing(from, "none", path, text, size, review, err);
+        if (status != MO_E_SYNTAX || err->line >= why.line)
+            return status;
+    }
+    if (status != MO_OK)
+        *err = why;
     return status;
 }
 
@@ -216,7 +234,7 @@ mo_report_claim mo_review_claim(const mo_solution *s,
     else if (solver)
         snprintf(claim.by, sizeof claim.by, "%.31s", solver->title);
     claim.has_bound = (noted ? s->note.has_bound : s->has_bound) &&
-                      origin->has_unit && bound_ns >= 0 &&
+                      origin->unit_ns > 0 && bound_ns >= 0 &&
                       bound_ns <= (double) MO_MAX_TOTAL_NS;
     if (claim.has_bound)
         claim.bound_ns = (int64_t) llround(bound_ns);
@@ -232,6 +250,7 @@ static mo_status evaluate_columns(const mo_review_source *from,
                                     .weights = from->weights };
     const char *fault = NULL;
     mo_solution *solution = NULL;
+    mo_progress step;
     mo_status status =
         mo_solution_read_memory(path, text, size, &solution, err);
 
@@ -248,10 +267,12 @@ static mo_status evaluate_columns(const mo_review_source *from,
     if (status == MO_OK)
         status = mo_review_instance(from->prepare, &files, from->logger, review,
                                     err);
+    mo_driver_log_step(from->logger, &step, "checking");
     if (status == MO_OK)
         status = mo_answer_evaluate_solution(
-            solution, &review->origin, review->made.loaded.instance,
+            solution, &review->origin, review->problem.instance,
             &review->regime, from->tolerance, &review->evaluation, err);
+    mo_progress_end(&step);
     if (status == MO_OK && fault)
         snprintf(review->evaluation.first_error,
                  sizeof review->evaluation.first_error, "%s", fault);
@@ -261,14 +282,36 @@ static mo_status evaluate_columns(const mo_review_source *from,
     return status;
 }
 
+/* Fails for a byte that no text has: a graph or bundle whose first bytes are
+ * damaged is nothing else. */
+static mo_status check_is_text(const char *name, const char *text, size_t size,
+                               mo_error *err)
+{
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char) text[i] < ' ' && !memchr("\t\n\v\f\r", text[i], 5))
+            return mo_fail_at(err, MO_E_SYNTAX, name, 0,
+                              "is no graph, bundle or solution: byte %zu is "
+                              "not part of a text; the file may be damaged or "
+                              "cut off",
+                              i);
+    return MO_OK;
+}
+
 mo_status mo_review_file(const mo_review_source *from, const char *path,
                          mo_review *review, mo_error *err)
 {
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     char *text = NULL;
     size_t size;
-    mo_status status = mo_reader_all(path, &text, &size, err);
+    mo_progress step;
+    mo_status status;
 
+    mo_driver_log_step(from->logger, &step, "reading");
+    mo_progress_detail(&step, "%s", name);
+    status = mo_reader_all(path, &text, &size, err);
+    mo_progress_end(&step);
+    if (status == MO_OK)
+        status = check_is_text(name, text, size, err);
     review->rules.tolerance = from->tolerance;
     /* With a graph given, a text in no solver's format is treated as a
      * malformed placement, so that the error names its line. */
@@ -277,9 +320,11 @@ mo_status mo_review_file(const mo_review_source *from, const char *path,
         status = evaluate_listing(from, name, text, size, review, err);
     else if (status == MO_OK)
         status = evaluate_columns(from, name, text, size, review, err);
+    mo_driver_log_step(from->logger, &step, "bounding");
     if (status == MO_OK && !from->without_bound)
-        status = mo_answer_evaluation_bound(review->made.loaded.instance,
+        status = mo_answer_evaluation_bound(review->problem.instance,
                                             &review->evaluation, err);
+    mo_progress_end(&step);
     free(text);
     return status;
 }

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/out.h"
 #include "driver/locate.h"
-#include "driver/output_files.h"
 #include "driver/prepare.h"
 #include "driver/log.h"
 #include "report/verdict.h"
@@ -41,7 +40,7 @@
 typedef struct mo_review {
     mo_provenance origin;
     mo_locate_result located;
-    mo_prepared made; /* up to the instance */
+    mo_problem problem;
     mo_regime regime;
     mo_report_rules rules; /* where regime comes from */
     mo_answer_evaluation evaluation;
@@ -89,13 +88,6 @@ typedef struct mo_review_source {
  * placement. */
 mo_status mo_review_file(const mo_review_source *from, const char *path,
                          mo_review *review, mo_error *err);
-
-/* Fails with MO_E_USAGE if an output would replace an input of the review,
- * given or found, or weights of its graph. To be called before outputs are
- * committed. */
-mo_status mo_review_check_outputs(const mo_review *review,
-                                  const mo_output_file *outputs, int n,
-                                  mo_error *err);
 
 /* Returns the claim in a solution of the solver, or of moirai-solve. */
 mo_report_claim mo_review_claim(const mo_solution *solution,

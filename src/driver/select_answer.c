@@ -16,7 +16,7 @@ static double unit_us(const mo_answer_selector *j)
 {
     const mo_provenance *origin = &j->review.origin;
 
-    return origin->has_unit ? (double) origin->unit_ns / 1000 : 1;
+    return origin->unit_ns > 0 ? (double) origin->unit_ns / 1000 : 1;
 }
 
 static double claimed_us(const mo_portfolio_member *e)
@@ -83,16 +83,12 @@ static bool is_relaxation(const mo_answer_selector *j)
             strcmp(o->formulation, mo_formulation_period.name) == 0);
 }
 
-/* Whether rows of the user may exclude schedules: the model has room for them,
- * and is not as it was emitted. */
-static bool may_have_rows(const mo_answer_selector *j)
-{
-    return j->review.origin.has_slack && !j->is_emitted;
-}
-
 bool mo_answer_selector_can_refute(const mo_answer_selector *j)
 {
-    return mo_answer_selector_is_exact(j) && !may_have_rows(j);
+    /* Whether rows of the user may exclude schedules: the model has room for
+     * them, and is not as it was emitted. */
+    return mo_answer_selector_is_exact(j) &&
+           !(j->review.origin.has_slack && !j->is_emitted);
 }
 
 void mo_answer_selector_add_bound(mo_answer_selector *j, int64_t bound_ns,
@@ -206,7 +202,7 @@ static double least_us(const mo_answer_selector *j,
     if (!has_answer(e) || j->gap > MO_ANSWER_OPTIMAL_GAP)
         return claimed_bound_us(j, e);
     us = mo_answer_selector_makespan_us(j, e);
-    if (mo_answer_selector_can_refute(j) && j->review.origin.has_unit)
+    if (mo_answer_selector_can_refute(j) && j->review.origin.unit_ns > 0)
         us = fmax(us, claimed_us(e) * unit_us(j));
     return us;
 }
@@ -271,26 +267,6 @@ static bool contradicts_known(const mo_answer_selector *j,
         "bound is not taken",
         title, us, known);
     return true;
-}
-
-/* One refuted claim is enough for all others of that solver. */
-static void find_refuted(mo_answer_selector *j, const mo_portfolio *c,
-                         mo_answer_selection *selection)
-{
-    double known = known_us(j, selection);
-
-    for (int i = 0; i < c->n; i++) {
-        const mo_portfolio_member *e = &c->entries[i];
-        bool refuted;
-
-        if (!e->ended || e->status != MO_OK || e->is_start)
-            continue;
-        refuted = contradicts_itself(e, selection);
-        if (!refuted && contradicts_known(j, e, known, selection))
-            refuted = selection->known_refutes = true;
-        if (refuted && is_trusted(j, e) && j->n_distrusted < MO_PORTFOLIO_MAX)
-            j->distrusted[j->n_distrusted++] = e->solver;
-    }
 }
 
 static void take_bound(mo_answer_selection *selection,
@@ -446,30 +422,6 @@ static const char *infeasible_status(const mo_answer_selector *j,
     return j->is_emitted ? "infeasible" : "infeasible_as_given";
 }
 
-static const char *status_of(const mo_answer_selector *j, const mo_portfolio *c,
-                             mo_answer_selection *selection)
-{
-    const mo_answer_bound *own = &selection->own;
-    const char *status;
-    bool proven;
-
-    count_claims(j, c, selection);
-    proven = selection->best && own->by &&
-             meets((double) own->bound_ns / 1000,
-                   mo_answer_selector_makespan_us(j, selection->best));
-    if (proven)
-        selection->confirmed_by = own->by;
-    if (!selection->best)
-        status = infeasible_status(j, selection);
-    else if (selection->confirmed_by)
-        status = proven || j->is_emitted ? "optimal" : "optimal_as_given";
-    else
-        status = selection->claimed_by[0] ? "claimed_optimal" : "feasible";
-    if (selection->confirmed_by)
-        selection->open_claim = false;
-    return status;
-}
-
 static void find_best(const mo_answer_selector *j, mo_portfolio *c,
                       mo_answer_selection *selection)
 {
@@ -492,14 +444,46 @@ static void find_best(const mo_answer_selector *j, mo_portfolio *c,
 void mo_answer_selector_select(mo_answer_selector *j, mo_portfolio *c,
                                mo_answer_selection *selection)
 {
+    double known;
+    const mo_answer_bound *own = &selection->own;
+    bool proven;
+
     *selection = (mo_answer_selection){ 0 };
     if (j->state == MO_ANSWER_SELECTOR_NO_INSTANCE_YET &&
         j->review.origin.has_graph)
         mo_answer_selector_find_instance(j);
     find_best(j, c, selection);
-    find_refuted(j, c, selection);
+    /* One refuted claim is enough for all others of that solver. */
+    known = known_us(j, selection);
+    for (int i = 0; i < c->n; i++) {
+        const mo_portfolio_member *e = &c->entries[i];
+        bool refuted;
+
+        if (!e->ended || e->status != MO_OK || e->is_start)
+            continue;
+        refuted = contradicts_itself(e, selection);
+        if (!refuted && contradicts_known(j, e, known, selection))
+            refuted = selection->known_refutes = true;
+        if (refuted && is_trusted(j, e) && j->n_distrusted < MO_PORTFOLIO_MAX)
+            j->distrusted[j->n_distrusted++] = e->solver;
+    }
     find_bounds(j, c, selection);
-    selection->status = status_of(j, c, selection);
+    count_claims(j, c, selection);
+    proven = selection->best && own->by &&
+             meets((double) own->bound_ns / 1000,
+                   mo_answer_selector_makespan_us(j, selection->best));
+    if (proven)
+        selection->confirmed_by = own->by;
+    if (!selection->best)
+        selection->status = infeasible_status(j, selection);
+    else if (selection->confirmed_by)
+        selection->status =
+            proven || j->is_emitted ? "optimal" : "optimal_as_given";
+    else
+        selection->status =
+            selection->claimed_by[0] ? "claimed_optimal" : "feasible";
+    if (selection->confirmed_by)
+        selection->open_claim = false;
 }
 
 void mo_answer_selector_clear(mo_answer_selector *j)

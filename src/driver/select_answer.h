@@ -7,7 +7,7 @@
  * apart from what is computed here: a solver with a refuted claim is not
  * trusted for the rest of the run, a bound is never above a known schedule, and
  * a status is claimed until a bound computed here proves it, or a second solver
- * confirms it and the search has not refuted it (cross_check.h).
+ * confirms it and the search has not refuted it (solve_model.c).
  */
 #ifndef MO_DRIVER_SELECT_ANSWER_H
 #define MO_DRIVER_SELECT_ANSWER_H

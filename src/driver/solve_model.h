@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * solve_model.h - solves a model with a portfolio, selects the answer, and
- * solves again after a contradiction.
+ * solve_model.h - solves a model with a portfolio, selects the answer, solves
+ * again after a contradiction, and confirms open claims (cross-check).
  */
 #ifndef MO_DRIVER_SOLVE_MODEL_H
 #define MO_DRIVER_SOLVE_MODEL_H

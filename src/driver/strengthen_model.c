@@ -6,28 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "driver/search_progress.h"
 #include "models/formulation.h"
 #include "schedule/period/modulo_schedule.h"
 #include "solvers/process/interrupt.h"
 #include "solvers/search/driver/strengthen.h"
 
-/* The default effort: rounds of improvement by the number of ops, none for
- * graphs whose rounds take longer than a model should. Rounds of the period
- * take about as long for any graph. */
-enum {
-    SMALL_OPS = 500,
-    SMALL_ROUNDS = 4,
-    CLOSING_ROUNDS = 6, /* of a small graph with a small gap */
-    MEDIUM_OPS = 1200,
-    MEDIUM_ROUNDS = 2
-};
-#define SMALL_GAP 0.02
-
-/* The default effort where memory is short, and when no more rounds are begun:
- * a few seconds together, by work, so that the model does not depend on the
- * clock. */
-#define EFFORT 0.05
-enum { MAX_POLLS = 100000 };
+/* The default effort of a search before a model: counted work (base/stop.h), a
+ * few seconds of one core for any network, so that the model does not depend on
+ * the clock.  Rounds of the period take about as long for any graph. */
+#define DEFAULT_WORK INT64_C(2500000000)
+enum { PERIOD_ROUNDS = 4 };
 
 /* Limits of the default effort, in seconds: the last resort on slow machines;
  * and of the period, whose model has nothing of the search. */
@@ -114,42 +103,36 @@ static bool is_full_search(const mo_stop *stop, double limit_s)
     return !is_interrupted() && (limit_s >= FULL_S || !mo_stop_reached(stop));
 }
 
-static void set_default_effort(int n, mo_search_strengthen_options *options)
+static void set_default_effort(mo_search_strengthen_options *options)
 {
-    if (options->objective == MO_OBJECTIVE_PERIOD) {
-        options->rounds = SMALL_ROUNDS;
-        return;
-    }
-    options->effort = EFFORT;
-    options->max_polls = MAX_POLLS;
-    if (n > MEDIUM_OPS) {
-        options->rounds = -1;
-    } else if (n > SMALL_OPS) {
-        options->rounds = MEDIUM_ROUNDS;
-    } else {
-        options->rounds = SMALL_ROUNDS;
-        options->closing_rounds = CLOSING_ROUNDS;
-        options->closing_gap = SMALL_GAP;
-    }
+    if (options->objective == MO_OBJECTIVE_PERIOD)
+        options->rounds = PERIOD_ROUNDS;
+    else
+        options->max_work = DEFAULT_WORK;
 }
 
 mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
                                mo_objective objective, double limit_s,
+                               const mo_driver_log *logger,
                                mo_proven_bounds **proven, mo_schedule **start,
                                bool *is_full, mo_error *err)
 {
-    _Atomic int64_t polls = 0;
     mo_stop stop;
+    mo_search_progress progress;
     mo_search_strengthen_options options = { .objective = objective,
                                              .seed = 1,
-                                             .stop = &stop };
+                                             .stop = &stop,
+                                             .on_progress =
+                                                 mo_search_progress_report,
+                                             .context = &progress };
     mo_status status;
 
-    set_default_effort(x->n, &options);
+    set_default_effort(&options);
     mo_stop_after(&stop, limit_s);
     stop.signaled = is_interrupted;
-    stop.polls = &polls;
+    mo_search_progress_begin(&progress, logger, "searching");
     status = mo_search_strengthen(x, regime, &options, proven, start, err);
+    mo_search_progress_end(&progress);
     *is_full = is_full_search(&stop, limit_s);
     return status;
 }
@@ -168,25 +151,29 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
     double limit_s = !by_default                             ? s->seconds
                      : s->limit_s > 0 && s->limit_s < most_s ? s->limit_s
                                                              : most_s;
-    _Atomic int64_t polls = 0;
     mo_stop stop;
+    mo_search_progress progress;
     mo_search_strengthen_options options = { .objective =
                                                  mo_prepare_objective(p),
                                              .in_flight = (int) p->in_flight,
                                              .seed = (uint64_t) s->seed,
-                                             .stop = &stop };
+                                             .stop = &stop,
+                                             .on_progress =
+                                                 mo_search_progress_report,
+                                             .context = &progress };
     double begin = mo_driver_clock_s();
     mo_status status;
 
     if (s->none || s->seconds == 0 || !takes_search(s, p))
         return MO_OK;
     if (by_default)
-        set_default_effort(x->n, &options);
+        set_default_effort(&options);
     mo_stop_after(&stop, limit_s);
     stop.signaled = is_interrupted;
-    stop.polls = &polls;
+    mo_search_progress_begin(&progress, logger, "searching");
     status = mo_search_strengthen(x, &regime, &options, &made->strength,
                                   &made->start, err);
+    mo_search_progress_end(&progress);
     if (status == MO_OK && made->start)
         status = mo_period_objective(x, options.objective, options.in_flight,
                                      made->start, &made->start_ns, err);

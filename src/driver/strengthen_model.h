@@ -35,7 +35,7 @@ typedef struct mo_strengthen_options {
 /* Rows of an option table for these options. */
 #define MO_STRENGTHEN_OPTIONS(s)                                               \
     { 0, "strengthen", "SECONDS",                                              \
-      "search so long before the model is built (default: a few rounds)",     \
+      "search so long before the model is built (default: counted work)",     \
       MO_OPTION_DOUBLE, .to = &(s)->seconds, .min = 0, .max = 1e9 },           \
     { 0, "no-strengthen", NULL, "the plain model, without a search",           \
       MO_OPTION_FLAG, .to = &(s)->none },                                      \
@@ -70,6 +70,7 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
  * set as made->search_is_full is by mo_strengthen_model(). */
 mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
                                mo_objective objective, double limit_s,
+                               const mo_driver_log *logger,
                                mo_proven_bounds **proven, mo_schedule **start,
                                bool *is_full, mo_error *err);
 

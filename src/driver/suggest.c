@@ -58,10 +58,10 @@ const char *mo_suggest_zoo(size_t i)
 
 const char *mo_suggest_command(size_t i)
 {
-    static const char *const names[] = { "check",  "cluster", "coarsen",
-                                         "emit",   "exec",    "export",
-                                         "info",   "place",   "profile",
-                                         "report", "solve",   "zoo" };
+    static const char *const names[] = {
+        "benchmark", "check", "cluster", "coarsen", "emit",  "exec", "export",
+        "info",      "place", "profile", "report",  "solve", "zoo"
+    };
 
     return i < sizeof names / sizeof *names ? names[i] : NULL;
 }

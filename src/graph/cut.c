@@ -17,34 +17,10 @@
  * So all ops before t reach it, and by (3), walking backward, it reaches all
  * ops after it.  The reverse is plain.  No reachability is ever computed.
  */
-
-/* Returns the number of edges that pass over t without touching it: those that
- * leave an op before t, less those that end at or before t. */
-static int jumps_over(const mo_dag *dag, int t)
-{
-    return dag->out_start[t] - dag->in_start[t + 1];
-}
-
-static int first_sink(const mo_dag *dag)
-{
-    int t = 0;
-    while (mo_dag_out_degree(dag, t) > 0)
-        t++;
-    return t;
-}
-
-static int last_source(const mo_dag *dag)
-{
-    int t = dag->n - 1;
-    while (mo_dag_in_degree(dag, t) > 0)
-        t--;
-    return t;
-}
-
 mo_status mo_dag_clean_cuts(const mo_dag *dag, int **cuts, int *n_cuts,
                             mo_error *err)
 {
-    int *found, n = 0, last;
+    int *found, n = 0, first, last;
 
     *cuts = NULL;
     *n_cuts = 0;
@@ -54,9 +30,17 @@ mo_status mo_dag_clean_cuts(const mo_dag *dag, int **cuts, int *n_cuts,
     found = calloc((size_t) dag->n, sizeof *found);
     if (!found)
         return mo_fail_memory(err);
-    last = first_sink(dag);
-    for (int t = last_source(dag); t <= last; t++)
-        if (jumps_over(dag, t) == 0)
+    /* From the last source to the first sink. */
+    first = dag->n - 1;
+    last = 0;
+    while (mo_dag_in_degree(dag, first) > 0)
+        first--;
+    while (mo_dag_out_degree(dag, last) > 0)
+        last++;
+    /* No edge passes over t without touching it: those that leave an op before
+     * t are as many as those that end at or before t. */
+    for (int t = first; t <= last; t++)
+        if (dag->out_start[t] == dag->in_start[t + 1])
             found[n++] = t;
 
     if (n == 0) {

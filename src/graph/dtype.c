@@ -43,11 +43,6 @@ static const struct {
 
 enum { N_DTYPES = sizeof dtypes / sizeof *dtypes };
 
-static bool equals_ignoring_case(const char *a, const char *b, size_t length)
-{
-    return strlen(a) == length && strncasecmp(a, b, length) == 0;
-}
-
 static bool is_one_of(const char *words, const char *name, size_t length)
 {
     while (*words) {
@@ -88,7 +83,8 @@ int mo_dtype_index(const char *name, size_t length)
 {
     strip_framework(&name, &length);
     for (int i = 0; i < N_DTYPES; i++)
-        if (equals_ignoring_case(dtypes[i].name, name, length))
+        if (strlen(dtypes[i].name) == length &&
+            strncasecmp(dtypes[i].name, name, length) == 0)
             return i;
     for (int i = 0; i < N_DTYPES; i++)
         if (is_one_of(dtypes[i].aliases, name, length))

@@ -13,15 +13,6 @@
 #include "base/digest.h"
 #include "graph/graph.h"
 
-static void hash_counts(const mo_graph *g, mo_digest *d)
-{
-    mo_digest_int(d, g->n_ops);
-    mo_digest_int(d, g->n_constants);
-    mo_digest_int(d, g->n_edges);
-    mo_digest_int(d, g->n_feeds);
-    mo_digest_int(d, g->n_tensors);
-}
-
 /* Returns the part behind the file's name, "offset:size:dtype:shape": the same
  * weights may lie in a file of another name. NULL stays NULL. */
 static const char *without_file(const char *weights)
@@ -84,26 +75,6 @@ static void hash_json(const char *json, mo_digest *d)
     mo_digest_int(d, hashed);
 }
 
-static void hash_op(const mo_op *op, mo_digest *d)
-{
-    mo_digest_text(d, op->name);
-    hash_type(op->type, d);
-    mo_digest_text(d, op->shape);
-    mo_digest_text(d, op->dtype);
-    hash_json(op->attrs, d);
-    mo_digest_text(d, without_file(op->weights));
-    mo_digest_text(d, op->pin);
-    mo_digest_text(d, op->colocate);
-    hash_json(op->members, d);
-    mo_digest_double(d, op->flops);
-    mo_digest_double(d, op->bytes);
-    mo_digest_int(d, op->memory_bytes);
-    mo_digest_int(d, op->weight_bytes);
-    mo_digest_int(d, op->workspace_bytes);
-    mo_digest_int(d, op->output_bytes);
-    mo_digest_int(d, op->is_output);
-}
-
 /* A named port is hashed by its name: its number depends on which other names
  * there are. */
 static void hash_port(const mo_graph *g, int port, mo_digest *d)
@@ -120,20 +91,6 @@ static void hash_edge(const mo_graph *g, const mo_edge *edge, mo_digest *d)
     mo_digest_int(d, edge->tensor);
     mo_digest_int(d, edge->bytes);
     hash_port(g, edge->dst_port, d);
-}
-
-static void hash_edges(const mo_graph *g, mo_digest *d)
-{
-    for (int e = 0; e < g->n_edges; e++)
-        hash_edge(g, &g->edges[e], d);
-    for (int t = 0; t < g->n_tensors; t++) {
-        hash_port(g, g->tensors[t].port, d);
-        mo_digest_text(d, g->tensors[t].key);
-    }
-    for (int f = 0; f < g->n_feeds; f++) {
-        hash_edge(g, &g->feeds[f], d);
-        hash_port(g, g->feed_port[f], d);
-    }
 }
 
 /* Numbers the columns that have any value; the others get -1. The caller frees
@@ -153,17 +110,6 @@ static int *number_columns(const mo_measure_column *columns, int n_columns,
     return numbers;
 }
 
-static void hash_columns(const mo_measure_column *columns, int n_columns,
-                         const int *numbers, mo_digest *d)
-{
-    for (int c = 0; c < n_columns; c++) {
-        if (numbers[c] < 0)
-            continue;
-        mo_digest_text(d, columns[c].key);
-        mo_digest_double(d, columns[c].fallback_us);
-    }
-}
-
 static mo_status hash_measures(const mo_measure_column *columns, int n_columns,
                                const mo_measure *measures, const int *start,
                                int n_owners, mo_digest *d, mo_error *err)
@@ -175,7 +121,12 @@ static mo_status hash_measures(const mo_measure_column *columns, int n_columns,
     numbers = number_columns(columns, n_columns, measures, start[n_owners]);
     if (!numbers)
         return mo_fail_memory(err);
-    hash_columns(columns, n_columns, numbers, d);
+    for (int c = 0; c < n_columns; c++) {
+        if (numbers[c] < 0)
+            continue;
+        mo_digest_text(d, columns[c].key);
+        mo_digest_double(d, columns[c].fallback_us);
+    }
     for (int i = 0; i < n_owners; i++) {
         for (int k = start[i]; k < start[i + 1]; k++) {
             mo_digest_int(d, i);
@@ -194,10 +145,41 @@ mo_status mo_graph_digest(const mo_graph *g, uint64_t *digest, mo_error *err)
 
     if (!d)
         return mo_fail_memory(err);
-    hash_counts(g, d);
-    for (int i = 0; i < g->n_ops + g->n_constants; i++)
-        hash_op(&g->ops[i], d);
-    hash_edges(g, d);
+    mo_digest_int(d, g->n_ops);
+    mo_digest_int(d, g->n_constants);
+    mo_digest_int(d, g->n_edges);
+    mo_digest_int(d, g->n_feeds);
+    mo_digest_int(d, g->n_tensors);
+    for (int i = 0; i < g->n_ops + g->n_constants; i++) {
+        const mo_op *op = &g->ops[i];
+
+        mo_digest_text(d, op->name);
+        hash_type(op->type, d);
+        mo_digest_text(d, op->shape);
+        mo_digest_text(d, op->dtype);
+        hash_json(op->attrs, d);
+        mo_digest_text(d, without_file(op->weights));
+        mo_digest_text(d, op->pin);
+        mo_digest_text(d, op->colocate);
+        hash_json(op->members, d);
+        mo_digest_double(d, op->flops);
+        mo_digest_double(d, op->bytes);
+        mo_digest_int(d, op->memory_bytes);
+        mo_digest_int(d, op->weight_bytes);
+        mo_digest_int(d, op->workspace_bytes);
+        mo_digest_int(d, op->output_bytes);
+        mo_digest_int(d, op->is_output);
+    }
+    for (int e = 0; e < g->n_edges; e++)
+        hash_edge(g, &g->edges[e], d);
+    for (int t = 0; t < g->n_tensors; t++) {
+        hash_port(g, g->tensors[t].port, d);
+        mo_digest_text(d, g->tensors[t].key);
+    }
+    for (int f = 0; f < g->n_feeds; f++) {
+        hash_edge(g, &g->feeds[f], d);
+        hash_port(g, g->feed_port[f], d);
+    }
     status = hash_measures(g->time_columns, g->n_time_columns, g->times,
                            g->time_start, g->n_ops + g->n_constants, d, err);
     if (status == MO_OK)

@@ -74,28 +74,24 @@ static int find_augmenting_path(mo_mincut *c, int source, int sink)
     return c->pred_arc[sink] >= 0;
 }
 
-/* Augments the flow along the path by its bottleneck capacity, which is
- * returned. */
-static int64_t augment_path(mo_mincut *c, int source, int sink)
-{
-    int64_t least_ns = INT64_MAX;
-
-    for (int i = sink; i != source; i = c->arcs[c->pred_arc[i] ^ 1].to)
-        if (c->arcs[c->pred_arc[i]].ns < least_ns)
-            least_ns = c->arcs[c->pred_arc[i]].ns;
-    for (int i = sink; i != source; i = c->arcs[c->pred_arc[i] ^ 1].to) {
-        c->arcs[c->pred_arc[i]].ns -= least_ns;
-        c->arcs[c->pred_arc[i] ^ 1].ns += least_ns;
-    }
-    return least_ns;
-}
-
 int64_t mo_mincut_solve(mo_mincut *c, int source, int sink)
 {
     int64_t sum_ns = 0;
 
-    for (int i = 0; i < MAX_PATHS && find_augmenting_path(c, source, sink); i++)
-        sum_ns += augment_path(c, source, sink);
+    for (int i = 0; i < MAX_PATHS && find_augmenting_path(c, source, sink);
+         i++) {
+        int64_t least_ns = INT64_MAX;
+
+        /* Augments the flow along the path by its bottleneck capacity. */
+        for (int j = sink; j != source; j = c->arcs[c->pred_arc[j] ^ 1].to)
+            if (c->arcs[c->pred_arc[j]].ns < least_ns)
+                least_ns = c->arcs[c->pred_arc[j]].ns;
+        for (int j = sink; j != source; j = c->arcs[c->pred_arc[j] ^ 1].to) {
+            c->arcs[c->pred_arc[j]].ns -= least_ns;
+            c->arcs[c->pred_arc[j] ^ 1].ns += least_ns;
+        }
+        sum_ns += least_ns;
+    }
     return sum_ns;
 }
 

@@ -101,7 +101,8 @@ static int count_members(const char *text)
 {
     mo_json_cursor cursor;
     mo_json_member member;
-    int n = 0, found = mo_json_open(&cursor, text);
+    int n = 0;
+    int found = mo_json_open(&cursor, '{', text, strlen(text)) ? 1 : -1;
 
     while (found > 0 && n < INT_MAX &&
            (found = mo_json_take_member(&cursor, &member)) > 0)
@@ -119,7 +120,7 @@ const mo_attr_list *mo_attr_list_parse(const char *text, mo_arena *arena)
 
     if (!list || !items)
         return NULL;
-    mo_json_open(&cursor, text);
+    mo_json_open(&cursor, '{', text, strlen(text));
     for (int i = 0; i < n; i++) {
         mo_json_take_member(&cursor, &member);
         if (!parse_member(&member, arena, &items[i]))

@@ -56,4 +56,17 @@ int mo_op_n_outputs(const mo_op *op);
 bool mo_op_shape(const mo_op *op, int i, mo_shape *shape);
 const char *mo_op_dtype(const mo_op *op, int i);
 
+/* Items of such a text as written, to compose new texts.  A text may come from
+ * a file and be of any length, and be searched once per edge; so only a bounded
+ * part of it is ever read: items beyond these limits are not found. */
+enum { MO_TEXT_LIST_MAX_ITEMS = 1024, MO_TEXT_LIST_MAX_BYTES = 1 << 16 };
+
+/* Returns item number index of text, a borrowed pointer into it, and sets
+ * *length to its bytes; NULL when there are fewer or text is NULL. */
+const char *mo_text_list_at(const char *text, int index, size_t *length);
+
+/* Returns the number of items, at most MO_TEXT_LIST_MAX_ITEMS: 0 for NULL, 1
+ * for "". */
+int mo_text_list_count(const char *text);
+
 #endif

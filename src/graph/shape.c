@@ -103,19 +103,13 @@ mo_shape_fault mo_shape_read_dim(const char *text, size_t length, int64_t *dim)
     return MO_SHAPE_DYNAMIC;
 }
 
-static char separator_of(span s)
-{
-    bool has_comma = memchr(s.text, ',', s.length) != NULL;
-
-    return !has_comma && memchr(s.text, 'x', s.length) ? 'x' : ',';
-}
-
 /* Reads the dims of s, which is not empty. */
 static mo_shape_fault read_dims(span s, mo_shape *shape)
 {
-    char separator = separator_of(s);
     const char *end = s.text + s.length;
     mo_shape_fault worst = MO_SHAPE_OK;
+    bool has_comma = memchr(s.text, ',', s.length) != NULL;
+    char separator = !has_comma && memchr(s.text, 'x', s.length) ? 'x' : ',';
 
     for (const char *at = s.text; at <= end;) {
         const char *stop = memchr(at, separator, (size_t) (end - at));

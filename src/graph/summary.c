@@ -11,14 +11,6 @@
 
 enum { MAX_HEAVIEST = 10 };
 
-static void count_ends(const mo_graph *g, mo_summary *s)
-{
-    for (int i = 0; i < g->n_ops; i++) {
-        s->sources += mo_graph_in_degree(g, i) == 0;
-        s->sinks += mo_graph_out_degree(g, i) == 0;
-    }
-}
-
 /* Returns the root of i's set in the union-find forest, with path halving. */
 static int root_of(int *parent, int i)
 {
@@ -27,21 +19,6 @@ static int root_of(int *parent, int i)
         i = parent[i];
     }
     return i;
-}
-
-static void count_components(const mo_graph *g, mo_summary *s, int *parent)
-{
-    s->components = g->n_ops;
-    for (int i = 0; i < g->n_ops; i++)
-        parent[i] = i;
-    for (int e = 0; e < g->n_edges; e++) {
-        int a = root_of(parent, g->edges[e].from);
-        int b = root_of(parent, g->edges[e].to);
-        if (a == b)
-            continue;
-        parent[a < b ? b : a] = a < b ? a : b;
-        s->components--;
-    }
 }
 
 /* Ids are topological: when an op is visited, its depth is final. */
@@ -71,8 +48,21 @@ static mo_status measure_shape(const mo_graph *g, mo_summary *s, mo_error *err)
     if (!scratch || !ops_at_depth) {
         status = mo_fail_memory(err);
     } else {
-        count_ends(g, s);
-        count_components(g, s, scratch);
+        for (int i = 0; i < g->n_ops; i++) {
+            s->sources += mo_graph_in_degree(g, i) == 0;
+            s->sinks += mo_graph_out_degree(g, i) == 0;
+        }
+        s->components = g->n_ops;
+        for (int i = 0; i < g->n_ops; i++)
+            scratch[i] = i;
+        for (int e = 0; e < g->n_edges; e++) {
+            int a = root_of(scratch, g->edges[e].from);
+            int b = root_of(scratch, g->edges[e].to);
+            if (a == b)
+                continue;
+            scratch[a < b ? b : a] = a < b ? a : b;
+            s->components--;
+        }
         measure_depth(g, s, scratch, ops_at_depth);
     }
     free(ops_at_depth);
@@ -115,12 +105,6 @@ static void add_known(double *sum, double amount)
         *sum = MO_UNKNOWN;
 }
 
-static int64_t size_of_constant(const mo_op *constant)
-{
-    return constant->weight_bytes != MO_UNKNOWN ? constant->weight_bytes
-                                                : constant->output_bytes;
-}
-
 /* Each constant once, however many ops it feeds. */
 static mo_status sum_constants(const mo_graph *g, mo_summary *s, mo_error *err)
 {
@@ -131,28 +115,14 @@ static mo_status sum_constants(const mo_graph *g, mo_summary *s, mo_error *err)
     for (int f = 0; f < g->feed_start[g->n_ops]; f++) {
         int constant = g->feeds[f].from;
         if (!counted[constant - g->n_ops])
-            add_bytes(&s->weight_bytes, size_of_constant(&g->ops[constant]));
+            add_bytes(&s->weight_bytes,
+                      g->ops[constant].weight_bytes != MO_UNKNOWN
+                          ? g->ops[constant].weight_bytes
+                          : g->ops[constant].output_bytes);
         counted[constant - g->n_ops] = true;
     }
     free(counted);
     return MO_OK;
-}
-
-static mo_status sum_work(const mo_graph *g, mo_summary *s, mo_error *err)
-{
-    for (int i = 0; i < g->n_ops; i++) {
-        const mo_op *op = &g->ops[i];
-
-        add_bytes(&s->memory_bytes, op->memory_bytes);
-        add_known(&s->flops, op->flops);
-        add_known(&s->bytes, op->bytes);
-        s->ops_without_flops += op->flops < 0;
-        if (g->n_constants == 0)
-            add_bytes(&s->weight_bytes, op->weight_bytes);
-    }
-    for (int t = 0; t < g->n_tensors; t++)
-        add_bytes(&s->tensor_bytes, g->tensors[t].bytes);
-    return g->n_constants > 0 ? sum_constants(g, s, err) : MO_OK;
 }
 
 static int compare_types(const void *a, const void *b)
@@ -184,29 +154,13 @@ static mo_status count_type(const mo_op *op, mo_intern *types, mo_summary *s,
     return MO_OK;
 }
 
-static mo_status count_types(const mo_graph *g, mo_summary *s, mo_error *err)
-{
-    mo_arena *arena = mo_arena_new();
-    mo_intern *types = arena ? mo_intern_new(arena) : NULL;
-    mo_status status = types ? MO_OK : mo_fail_memory(err);
-    size_t room = 0;
-
-    for (int i = 0; i < g->n_ops && status == MO_OK; i++)
-        status = count_type(&g->ops[i], types, s, &room, err);
-    mo_intern_free(types);
-    mo_arena_free(arena);
-    if (status == MO_OK && s->n_types > 0)
-        qsort(s->types, (size_t) s->n_types, sizeof *s->types, compare_types);
-    return status;
-}
-
+/* Insertion into a short sorted list; of equal ops the smaller id stays
+ * first. */
 static bool is_heavier(const mo_op *a, const mo_op *b)
 {
     return a->flops != b->flops ? a->flops > b->flops : a->bytes > b->bytes;
 }
 
-/* Insertion into a short sorted list; of equal ops the smaller id stays
- * first. */
 static void insert_if_heavy(const mo_graph *g, mo_summary *s, int op)
 {
     int at = s->n_heaviest;
@@ -222,17 +176,6 @@ static void insert_if_heavy(const mo_graph *g, mo_summary *s, int op)
     s->heaviest[at] = op;
 }
 
-static mo_status find_heaviest(const mo_graph *g, mo_summary *s, mo_error *err)
-{
-    s->heaviest = calloc(MAX_HEAVIEST, sizeof *s->heaviest);
-    if (!s->heaviest)
-        return mo_fail_memory(err);
-    for (int i = 0; i < g->n_ops; i++)
-        if (g->ops[i].flops >= 0 || g->ops[i].bytes >= 0)
-            insert_if_heavy(g, s, i);
-    return MO_OK;
-}
-
 mo_status mo_summary_make(const mo_graph *g, mo_summary *summary, mo_error *err)
 {
     mo_summary s = { .ops = g->n_ops,
@@ -243,12 +186,44 @@ mo_status mo_summary_make(const mo_graph *g, mo_summary *summary, mo_error *err)
 
     if (status == MO_OK)
         status = measure_cuts(g, &s, err);
-    if (status == MO_OK)
-        status = sum_work(g, &s, err);
-    if (status == MO_OK)
-        status = count_types(g, &s, err);
-    if (status == MO_OK)
-        status = find_heaviest(g, &s, err);
+    if (status == MO_OK) {
+        for (int i = 0; i < g->n_ops; i++) {
+            const mo_op *op = &g->ops[i];
+
+            add_bytes(&s.memory_bytes, op->memory_bytes);
+            add_known(&s.flops, op->flops);
+            add_known(&s.bytes, op->bytes);
+            s.ops_without_flops += op->flops < 0;
+            if (g->n_constants == 0)
+                add_bytes(&s.weight_bytes, op->weight_bytes);
+        }
+        for (int t = 0; t < g->n_tensors; t++)
+            add_bytes(&s.tensor_bytes, g->tensors[t].bytes);
+        status = g->n_constants > 0 ? sum_constants(g, &s, err) : MO_OK;
+    }
+    if (status == MO_OK) {
+        mo_arena *arena = mo_arena_new();
+        mo_intern *types = arena ? mo_intern_new(arena) : NULL;
+        size_t room = 0;
+
+        status = types ? MO_OK : mo_fail_memory(err);
+        for (int i = 0; i < g->n_ops && status == MO_OK; i++)
+            status = count_type(&g->ops[i], types, &s, &room, err);
+        mo_intern_free(types);
+        mo_arena_free(arena);
+        if (status == MO_OK && s.n_types > 0)
+            qsort(s.types, (size_t) s.n_types, sizeof *s.types, compare_types);
+    }
+    if (status == MO_OK) {
+        s.heaviest = calloc(MAX_HEAVIEST, sizeof *s.heaviest);
+        if (!s.heaviest) {
+            status = mo_fail_memory(err);
+        } else {
+            for (int i = 0; i < g->n_ops; i++)
+                if (g->ops[i].flops >= 0 || g->ops[i].bytes >= 0)
+                    insert_if_heavy(g, &s, i);
+        }
+    }
     if (status != MO_OK)
         mo_summary_clear(&s);
     else

@@ -6,7 +6,7 @@
  * A subscript names the dimensions of one tensor by letters; "..." stands for
  * those that no letter names.  Blanks mean nothing.  What labels mean, and
  * whether they fit the shapes, is left to the users: flops (work/flops.c),
- * shape rule (infer/einsum.c), lowering (exec/op/einsum_equation.h).
+ * shape rule (infer/einsum.c), lowering (exec/op/lower/einsum.c).
  */
 #ifndef MO_INGEST_EINSUM_H
 #define MO_INGEST_EINSUM_H

@@ -26,4 +26,8 @@ bool mo_onnx_sniff(const char *data, size_t size);
 mo_status mo_onnx_read(mo_input *input, const mo_read_options *options,
                        mo_graph **graph, mo_error *err);
 
+/* Lists the inputs without a default value. */
+mo_status mo_onnx_list_inputs(mo_input *input, mo_model_inputs *inputs,
+                              mo_error *err);
+
 #endif

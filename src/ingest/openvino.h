@@ -23,4 +23,7 @@ mo_status mo_openvino_read_memory(const char *file, const char *data,
                                   size_t size, const mo_read_options *options,
                                   mo_graph **graph, mo_error *err);
 
+mo_status mo_openvino_list_inputs(mo_input *input, mo_model_inputs *inputs,
+                                  mo_error *err);
+
 #endif

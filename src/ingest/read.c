@@ -10,12 +10,20 @@
 #include "ingest/work.h"
 #include "ingest/xml.h"
 
+void mo_read_options_free(mo_read_options *options)
+{
+    mo_option_list_free(&options->shapes);
+    mo_option_list_free(&options->values);
+}
+
 const mo_read_format mo_read_formats[] = {
-    { "graphml", "graphml", NULL, "GraphML of any program", mo_graphml_read },
+    { "graphml", "graphml", NULL, "GraphML of any program", mo_graphml_read,
+      NULL },
     { "openvino", "net", NULL, "OpenVINO IR, version 10 or 11",
-      mo_openvino_read },
-    { "onnx", NULL, mo_onnx_sniff, "ONNX model", mo_onnx_read },
-    { NULL, NULL, NULL, NULL, NULL },
+      mo_openvino_read, mo_openvino_list_inputs },
+    { "onnx", NULL, mo_onnx_sniff, "ONNX model", mo_onnx_read,
+      mo_onnx_list_inputs },
+    { NULL, NULL, NULL, NULL, NULL, NULL },
 };
 
 /* XML documents that are often given in place of a graph. */
@@ -149,26 +157,34 @@ mo_status mo_read_root(mo_input *input, char *name, size_t size, mo_error *err)
     return status;
 }
 
+/* Sets *format; binary formats are accepted from there on. */
+static mo_status choose_format(mo_input *input, const mo_read_format **format,
+                               mo_error *err)
+{
+    root found = { "", 0 };
+    mo_status status = find_binary(input, format, err);
+
+    if (status == MO_OK && *format)
+        mo_input_accept_binary(input);
+    if (status != MO_OK || *format)
+        return status;
+    status = find_root(input, &found, err);
+    if (status != MO_OK)
+        return status;
+    *format = find_by_root(&found);
+    return *format ? MO_OK : refuse_root(input, &found, err);
+}
+
 mo_status mo_read_input(mo_input *input, const mo_read_options *options,
                         mo_graph **graph, const mo_read_format **format,
                         mo_error *err)
 {
-    root found = { "", 0 };
     const mo_read_format *f = NULL;
     mo_graph *g = NULL;
-    mo_status status = find_binary(input, &f, err);
+    mo_status status = choose_format(input, &f, err);
 
-    if (status == MO_OK && f)
-        mo_input_accept_binary(input);
-    else if (status == MO_OK)
-        status = find_root(input, &found, err);
-    if (status != MO_OK)
-        return status;
-    if (!f)
-        f = find_by_root(&found);
-    if (!f)
-        return refuse_root(input, &found, err);
-    status = f->read(input, options, &g, err);
+    if (status == MO_OK)
+        status = f->read(input, options, &g, err);
     if (status == MO_OK)
         status = mo_work_fill(g, err);
     if (status != MO_OK) {
@@ -205,4 +221,30 @@ mo_status mo_read_memory(const char *file, const char *data, size_t size,
         status = mo_read_input(input, options, graph, format, err);
     mo_input_close(input);
     return status;
+}
+
+mo_status mo_read_list_inputs(const char *path, mo_model_inputs *inputs,
+                              const mo_read_format **format, mo_error *err)
+{
+    const mo_read_format *f = NULL;
+    mo_input *input = NULL;
+    mo_status status;
+
+    *inputs = (mo_model_inputs){ .arena = mo_arena_new() };
+    status =
+        inputs->arena ? mo_input_open(path, &input, err) : mo_fail_memory(err);
+    if (status == MO_OK)
+        status = choose_format(input, &f, err);
+    if (status == MO_OK && f->list_inputs)
+        status = f->list_inputs(input, inputs, err);
+    if (status == MO_OK && format)
+        *format = f;
+    mo_input_close(input);
+    return status;
+}
+
+void mo_model_inputs_free(mo_model_inputs *inputs)
+{
+    mo_arena_free(inputs->arena);
+    *inputs = (mo_model_inputs){ 0 };
 }

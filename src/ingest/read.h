@@ -13,15 +13,37 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "base/error.h"
+#include "base/option.h"
 #include "graph/graph.h"
+#include "graph/shape.h"
 #include "ingest/input.h"
 
+/* What the user gives of the inputs of a model: ONNX and OpenVINO only. */
 typedef struct mo_read_options {
-    /* "input=1,128": sizes for dynamic dimensions of a model. */
-    const char *const *shapes;
-    size_t n_shapes;
+    mo_option_list shapes; /* "input=1,128": sizes for dynamic dimensions */
+    mo_option_list values; /* "rate=16000": inputs that become constants */
+    /* As shapes, for inputs that are dynamic without them: sizes of the data
+     * that they will get. One that does not fit is ignored. */
+    mo_option_list hints;
 } mo_read_options;
+
+/* Frees the lists, but neither hints nor any texts. */
+void mo_read_options_free(mo_read_options *options);
+
+/* An input of a model, as its file describes it. */
+typedef struct mo_model_input {
+    const char *name, *dtype;     /* dtype NULL: not given */
+    mo_shape shape;               /* rank or dims of -1: dynamic */
+    const char *const *dim_names; /* by dimension, NULL: none; or NULL */
+} mo_model_input;
+
+typedef struct mo_model_inputs {
+    mo_model_input *items;
+    int n;
+    mo_arena *arena; /* owns everything here */
+} mo_model_inputs;
 
 typedef struct mo_read_format {
     const char *name; /* "graphml" */
@@ -31,6 +53,9 @@ typedef struct mo_read_format {
     const char *help;
     mo_status (*read)(mo_input *input, const mo_read_options *options,
                       mo_graph **graph, mo_error *err);
+    /* Lists the inputs, in memory of the arena; NULL: they have no shapes. */
+    mo_status (*list_inputs)(mo_input *input, mo_model_inputs *inputs,
+                             mo_error *err);
 } mo_read_format;
 
 /* Known formats; ends with an all-NULL entry. */
@@ -47,6 +72,14 @@ mo_status mo_read_graph(const char *path, const mo_read_options *options,
 mo_status mo_read_input(mo_input *input, const mo_read_options *options,
                         mo_graph **graph, const mo_read_format **format,
                         mo_error *err);
+
+/* Lists the inputs of a model without reading its graph, which may need
+ * options; none of a format without shapes of inputs. format may be NULL, else
+ * *format is set on success. The caller calls mo_model_inputs_free(), also
+ * after a failure. */
+mo_status mo_read_list_inputs(const char *path, mo_model_inputs *inputs,
+                              const mo_read_format **format, mo_error *err);
+void mo_model_inputs_free(mo_model_inputs *inputs);
 
 /* Sets *format to that of input, or to NULL when it is no graph; nothing is
  * consumed. Fails only where the input cannot be read. */

@@ -10,8 +10,70 @@
 #include <libxml/xmlerror.h>
 
 #include "base/array.h"
+#include "base/error.h"
 #include "base/utf8.h"
-#include "ingest/xml_error.h"
+
+/* Messages for errors of libxml2, with advice. */
+
+typedef struct xml_error {
+    int code; /* libxml2's; XML_ERR_OK: all others */
+    mo_status status;
+    const char *text;   /* NULL: libxml2's own */
+    const char *advice; /* never NULL */
+} xml_error;
+
+/*
+ * Table of libxml2's parser errors: status, message and advice by error code.
+ */
+
+/* A block is decoded before it is parsed, so the line may be a later one. */
+#define BAD_BYTES    "bytes here or further on do not fit the file's encoding"
+#define SAVE_AS_UTF8 "save it as UTF-8"
+
+static const xml_error errors[] = {
+    { XML_ERR_DOCUMENT_EMPTY, MO_E_SYNTAX, "it does not begin with '<'",
+      "give a GraphML or other XML file, saved as UTF-8" },
+    { XML_ERR_UNDECLARED_ENTITY, MO_E_SYNTAX, NULL,
+      "write the character itself" },
+    { XML_WAR_UNDECLARED_ENTITY, MO_E_SYNTAX, NULL,
+      "write the character itself" },
+    { XML_ERR_NAME_REQUIRED, MO_E_SYNTAX, "a '&' or '<' that begins nothing",
+      "write &amp; or &lt; where the character is meant" },
+    { XML_ERR_ENTITYREF_SEMICOL_MISSING, MO_E_SYNTAX,
+      "a '&' that begins nothing", "write &amp; where the character is meant" },
+    { XML_ERR_LT_IN_ATTRIBUTE, MO_E_SYNTAX, "a '<' in an attribute",
+      "write &lt; where the character is meant" },
+    { XML_ERR_TAG_NAME_MISMATCH, MO_E_SYNTAX, NULL, "the file may be damaged" },
+    { XML_ERR_ATTRIBUTE_REDEFINED, MO_E_SYNTAX, NULL, "keep one of them" },
+    { XML_NS_ERR_UNDEFINED_NAMESPACE, MO_E_SYNTAX, NULL,
+      "declare the prefix with an xmlns: attribute" },
+    { XML_ERR_INVALID_CHAR, MO_E_SYNTAX, NULL,
+      "save it as UTF-8, without control characters" },
+    { XML_ERR_INVALID_ENCODING, MO_E_SYNTAX, BAD_BYTES, SAVE_AS_UTF8 },
+    { XML_I18N_CONV_FAILED, MO_E_SYNTAX, BAD_BYTES, SAVE_AS_UTF8 },
+    { XML_ERR_UNSUPPORTED_ENCODING, MO_E_SYNTAX, NULL, SAVE_AS_UTF8 },
+    { XML_ERR_UNKNOWN_ENCODING, MO_E_SYNTAX, NULL, SAVE_AS_UTF8 },
+    { XML_ERR_NAME_TOO_LONG, MO_E_LIMIT, "a name is too long", "shorten it" },
+    { XML_ERR_OK, MO_E_SYNTAX, NULL, "the file may be truncated or damaged" },
+};
+
+/* Returns the message for a code of libxml2; never NULL. */
+static const xml_error *find_xml_error(int code)
+{
+    const xml_error *e = errors;
+
+    while (e->code != code && e->code != XML_ERR_OK)
+        e++;
+    return e;
+}
+
+/* Returns its text, or libxml2's own message, which may be NULL; never NULL. */
+static const char *xml_error_text(int code, const char *message)
+{
+    const char *text = find_xml_error(code)->text;
+
+    return text ? text : message ? message : "libxml2 does not say why";
+}
 
 /*
  * Of libxml2's two streaming interfaces, xmlTextReader builds a node for every
@@ -221,7 +283,7 @@ static void on_end(void *context, const xmlChar *name, const xmlChar *prefix,
         xml->text[xml->n_text] = '\0';
     }
     if (!is_well_formed(text, length)) {
-        const mo_xml_error *c = mo_xml_error_find(XML_ERR_INVALID_ENCODING);
+        const xml_error *c = find_xml_error(XML_ERR_INVALID_ENCODING);
 
         STOP_AT(xml, c->status, xml->line, "not well-formed XML: %s; %s",
                 c->text, c->advice);
@@ -328,11 +390,13 @@ typedef xmlErrorPtr error_ptr;
 static void on_error(void *context, error_ptr error)
 {
     mo_xml *xml = context;
-    const mo_xml_error *c = mo_xml_error_find(error->code);
-    const char *text = mo_xml_error_text(error->code, error->message);
+    const xml_error *c = find_xml_error(error->code);
+    const char *text = xml_error_text(error->code, error->message);
 
-    if (xml->status != MO_OK ||
-        !mo_xml_error_is_failure(error->code, error->level))
+    /* An undeclared entity is only a warning to libxml2 where the document
+     * names a type definition that might declare it. */
+    if (xml->status != MO_OK || (error->level < XML_ERR_ERROR &&
+                                 error->code != XML_WAR_UNDECLARED_ENTITY))
         return;
     if (error->code == XML_ERR_NO_MEMORY)
         stop_parser(xml, mo_fail_memory(xml->err), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clusters and profiles of the library. */
+/* Public functions for clusters and profiles: moirai_cluster_...() and
+ * moirai_profile_...() of moirai.h. */
 #include <config.h>
 
 #include <math.h>

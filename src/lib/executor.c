@@ -128,13 +128,16 @@ static mo_status finish_request(void *context, int64_t number,
     return MO_OK;
 }
 
-static mo_status run_pipeline(moirai_executor *e, mo_error *err)
+/* When the pipeline ends by itself, what was submitted fails with its error. */
+static void *serve(void *context)
 {
+    moirai_executor *e = context;
+    mo_error err = { 0 };
     const mo_transport *transport = &mo_transport_local;
     const mo_transport_world_options none = { .note = NULL };
     mo_transport_world *world = NULL;
     mo_pipeline_result result = { 0 };
-    mo_status status = transport->open(&none, &world, err);
+    mo_status status = transport->open(&none, &world, &err);
 
     if (status == MO_OK) {
         const mo_run_plan_options run = { .transport = transport,
@@ -153,20 +156,10 @@ static mo_status run_pipeline(moirai_executor *e, mo_error *err)
             .untimed = true,
         };
 
-        status = mo_pipeline_run(e->job.plan, &options, &result, err);
+        status = mo_pipeline_run(e->job.plan, &options, &result, &err);
         mo_pipeline_result_clear(&result);
         transport->close(world);
     }
-    return status;
-}
-
-/* When the pipeline ends by itself, what was submitted fails with its error. */
-static void *serve(void *context)
-{
-    moirai_executor *e = context;
-    mo_error err = { 0 };
-    mo_status status = run_pipeline(e, &err);
-
     pthread_mutex_lock(&e->lock);
     e->ended = true;
     e->failure = err;
@@ -205,7 +198,8 @@ static mo_status keep_options(moirai_executor *e, const moirai_options *options,
     if (e->options.in_flight < 1)
         e->options.in_flight = 1;
     if (!wants->precision) {
-        mo_math own = e->placement->instance->graph->formats.precision;
+        const moirai_graph *graph = e->placement->instance->graph;
+        mo_math own = graph->formats.precision;
 
         wants->precision = mo_math_name(own > MO_MATH_BF16 ? MO_MATH_F16 : own);
     }
@@ -229,29 +223,25 @@ static mo_status keep_options(moirai_executor *e, const moirai_options *options,
     return status;
 }
 
-/* The folder of the graph is where its weights are. */
-static mo_status find_folder(const char *path, char **folder, mo_error *err)
-{
-    char *copy = strdup(path);
-
-    *folder = copy ? strdup(dirname(copy)) : NULL;
-    free(copy);
-    return *folder ? MO_OK : mo_fail_memory(err);
-}
-
 static mo_status make_plan(moirai_executor *e, mo_error *err)
 {
     const moirai_placement *p = e->placement;
     const mo_exec_options *o = &e->options;
+    mo_review *r = &e->job.review;
     mo_status status = MO_OK;
 
     if (moirai_placement_n_violations(p) > 0)
         return mo_fail(err, MO_E_INPUT, "the placement is not valid: %.900s",
                        moirai_placement_violation(p, 0));
-    e->job.review = mo_lib_instance_review(p->instance);
-    e->job.review.evaluation = p->evaluation;
+    *r = mo_lib_instance_review(p->instance);
+    r->evaluation = p->evaluation;
     e->job.valid = true;
-    status = find_folder(e->job.review.located.graph, &e->job.folder, err);
+    /* The folder of the graph is where its weights are. */
+    char *copy = strdup(r->located.graph);
+
+    e->job.folder = copy ? strdup(dirname(copy)) : NULL;
+    free(copy);
+    status = e->job.folder ? MO_OK : mo_fail_memory(err);
     if (status == MO_OK)
         status = mo_exec_units_make(p->instance->cluster->cluster, 1, 0,
                                     &o->wants, &e->units, err);
@@ -262,16 +252,6 @@ static mo_status make_plan(moirai_executor *e, mo_error *err)
             e->job.plan, &e->units, 0, (int) o->in_flight,
             mo_exec_job_memory_left(o, &e->job), err);
     return status;
-}
-
-static mo_status describe_outputs(moirai_executor *e, mo_error *err)
-{
-    int n = e->job.plan->n_outputs;
-
-    e->outputs = calloc((size_t) n + 1, sizeof *e->outputs);
-    for (int i = 0; e->outputs && i < n; i++)
-        e->outputs[i] = mo_plan_output_desc(e->job.plan, i);
-    return e->outputs ? MO_OK : mo_fail_memory(err);
 }
 
 static mo_status start_thread(moirai_executor *e, mo_error *err)
@@ -303,8 +283,14 @@ moirai_status moirai_executor_open(const moirai_placement *placement,
     status = made->arena ? keep_options(made, options, e) : mo_fail_memory(e);
     if (status == MO_OK)
         status = make_plan(made, e);
-    if (status == MO_OK)
-        status = describe_outputs(made, e);
+    if (status == MO_OK) {
+        int n = made->job.plan->n_outputs;
+
+        made->outputs = calloc((size_t) n + 1, sizeof *made->outputs);
+        for (int i = 0; made->outputs && i < n; i++)
+            made->outputs[i] = mo_plan_output_desc(made->job.plan, i);
+        status = made->outputs ? MO_OK : mo_fail_memory(e);
+    }
     if (status == MO_OK)
         status = start_thread(made, e);
     if (status == MO_OK)

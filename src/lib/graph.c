@@ -11,29 +11,37 @@
 #include "lib/handles.h"
 #include "lib/op_key.h"
 
-static mo_status add_shape(moirai_graph *graph, const char *shape,
+static mo_status copy_list(mo_option_list *to, const mo_option_list *from,
                            mo_error *err)
-{
-    mo_option_list *to = &graph->shapes;
-    char *copy = NULL;
-    mo_status status = MO_ARRAY_GROW(to->items, to->count, to->room, err);
-
-    if (status == MO_OK)
-        status = mo_lib_copy_text(shape, &copy, err);
-    if (status == MO_OK)
-        to->items[to->count++] = copy;
-    return status;
-}
-
-mo_status mo_lib_graph_keep_shapes(moirai_graph *graph,
-                                   char shapes[][MO_VARIABLE_NAME], int n,
-                                   mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int i = 0; i < n && status == MO_OK; i++)
-        status = add_shape(graph, shapes[i], err);
+    for (size_t i = 0; i < from->count && status == MO_OK; i++) {
+        char *copy = NULL;
+
+        status = MO_ARRAY_GROW(to->items, to->count, to->room, err);
+        if (status == MO_OK)
+            status = mo_lib_copy_text(from->items[i], &copy, err);
+        if (status == MO_OK)
+            to->items[to->count++] = copy;
+    }
     return status;
+}
+
+static void free_copies(mo_option_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free((void *) (uintptr_t) list->items[i]);
+    mo_option_list_free(list);
+}
+
+mo_status mo_lib_graph_keep_options(moirai_graph *graph,
+                                    const mo_read_options *read, mo_error *err)
+{
+    mo_status status = copy_list(&graph->read.shapes, &read->shapes, err);
+
+    return status == MO_OK ? copy_list(&graph->read.values, &read->values, err)
+                           : status;
 }
 
 mo_status mo_lib_graph_make(mo_graph *graph, const char *path,
@@ -51,8 +59,8 @@ mo_status mo_lib_graph_make(mo_graph *graph, const char *path,
     atomic_init(&made->references, 1);
     made->graph = graph;
     status = mo_lib_copy_text(path, &made->path, err);
-    for (size_t i = 0; i < s->prepare.shapes.count && status == MO_OK; i++)
-        status = add_shape(made, s->prepare.shapes.items[i], err);
+    if (status == MO_OK)
+        status = mo_lib_graph_keep_options(made, &s->prepare.read, err);
     if (status == MO_OK)
         status = mo_driver_load_formats(&s->prepare.load, &made->formats, err);
     if (status == MO_OK)
@@ -66,21 +74,13 @@ mo_status mo_lib_graph_make(mo_graph *graph, const char *path,
     return MO_OK;
 }
 
-static mo_read_options read_options(const moirai_options *options)
-{
-    const mo_option_list *shapes = &mo_lib_settings_of(options)->prepare.shapes;
-
-    return (mo_read_options){ (const char *const *) shapes->items,
-                              shapes->count };
-}
-
 moirai_status moirai_graph_read(const char *path, const moirai_options *options,
                                 moirai_graph **graph, moirai_error *err)
 {
-    const mo_read_options how = read_options(options);
     mo_graph *read = NULL;
     mo_status status =
-        mo_read_graph(path, &how, &read, NULL, mo_lib_error(err));
+        mo_read_graph(path, &mo_lib_settings_of(options)->prepare.read, &read,
+                      NULL, mo_lib_error(err));
 
     if (status == MO_OK)
         status =
@@ -93,10 +93,11 @@ moirai_status moirai_graph_read_memory(const char *name, const void *data,
                                        const moirai_options *options,
                                        moirai_graph **graph, moirai_error *err)
 {
-    const mo_read_options how = read_options(options);
     mo_graph *read = NULL;
-    mo_status status = mo_read_memory(name, data ? data : "", data ? size : 0,
-                                      &how, &read, NULL, mo_lib_error(err));
+    mo_status status =
+        mo_read_memory(name, data ? data : "", data ? size : 0,
+                       &mo_lib_settings_of(options)->prepare.read, &read, NULL,
+                       mo_lib_error(err));
 
     if (status == MO_OK)
         status =
@@ -111,9 +112,8 @@ void moirai_graph_free(moirai_graph *graph)
     moirai_graph_free(graph->fine);
     mo_graph_free(graph->graph);
     mo_coarsen_map_free(graph->map);
-    for (size_t i = 0; i < graph->shapes.count; i++)
-        free((void *) (uintptr_t) graph->shapes.items[i]);
-    mo_option_list_free(&graph->shapes);
+    free_copies(&graph->read.shapes);
+    free_copies(&graph->read.values);
     free(graph->path);
     free(graph->fusion);
     free(graph);
@@ -132,25 +132,26 @@ static mo_status check_coarsen(const moirai_graph *graph,
     return MO_OK;
 }
 
-/* Takes over the results of *made, and wraps them. */
+/* Takes over what *made has, also after a failure. */
 static mo_status wrap_coarse(const moirai_graph *fine, const char *fusion,
-                             mo_prepared *made, moirai_graph **coarse,
+                             const mo_coarsened *made, moirai_graph **coarse,
                              mo_error *err)
 {
     moirai_graph *c = calloc(1, sizeof *c);
 
-    if (!c)
+    if (!c) {
+        mo_graph_free(made->graph);
+        mo_coarsen_map_free(made->map);
         return mo_fail_memory(err);
+    }
     atomic_init(&c->references, 1);
     c->fine = mo_lib_retain_graph(fine);
-    c->graph = made->coarse;
+    c->graph = made->graph;
     c->map = made->map;
     c->formats = fine->formats;
     c->digest = fine->digest;
-    c->has_rules = made->o.has_rules;
-    c->rules_digest = made->o.rules_digest;
-    made->coarse = NULL;
-    made->map = NULL;
+    c->has_rules = made->has_rules;
+    c->rules_digest = made->rules_digest;
     if (mo_lib_copy_text(fusion, &c->fusion, err) != MO_OK ||
         mo_lib_copy_text(fine->path, &c->path, err) != MO_OK) {
         moirai_graph_free(c);
@@ -165,23 +166,20 @@ moirai_status moirai_graph_coarsen(const moirai_graph *graph,
                                    const moirai_options *options,
                                    moirai_graph **coarse, moirai_error *err)
 {
-    mo_prepare_options p = mo_lib_settings_of(options)->prepare;
+    const char *fusion = mo_lib_settings_of(options)->prepare.fusion;
     const mo_driver_log logger = mo_lib_log(options);
-    mo_prepared made = { .fine = graph->graph,
-                         .loaded.cluster = cluster ? cluster->cluster : NULL };
-    mo_status status = check_coarsen(graph, cluster, mo_lib_error(err));
+    mo_error *e = mo_lib_error(err);
+    mo_coarsened made;
+    mo_status status = check_coarsen(graph, cluster, e);
 
-    if (p.fusion == mo_lib_settings_of(NULL)->prepare.fusion)
-        p.fusion = "default";
-    if (status == MO_OK && strcmp(p.fusion, "none") == 0)
-        status = mo_fail(mo_lib_error(err), MO_E_USAGE,
-                         "fusion none leaves a graph as it is");
+    if (status == MO_OK && strcmp(fusion, "none") == 0)
+        status = mo_fail(e, MO_E_USAGE, "fusion none leaves a graph as it is");
     if (status == MO_OK)
-        status = mo_prepare_coarsen(&p, &logger, &made, mo_lib_error(err));
+        status = mo_prepare_coarsen(fusion, graph->graph,
+                                    cluster ? cluster->cluster : NULL, &logger,
+                                    &made, e);
     if (status == MO_OK)
-        status = wrap_coarse(graph, p.fusion, &made, coarse, mo_lib_error(err));
-    mo_graph_free(made.coarse);
-    mo_coarsen_map_free(made.map);
+        status = wrap_coarse(graph, fusion, &made, coarse, e);
     return mo_lib_status(status);
 }
 

@@ -10,34 +10,76 @@
 #ifndef MO_LIB_HANDLES_H
 #define MO_LIB_HANDLES_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/error.h"
+#include "base/option.h"
 #include "base/out.h"
+#include "base/stop.h"
 #include "coarsen/coarsen_map.h"
 #include "cost/cluster.h"
 #include "cost/instance.h"
 #include "cost/profile.h"
+#include "driver/exec/exec_options.h"
 #include "driver/log.h"
+#include "driver/place/place_options.h"
+#include "driver/portfolio.h"
+#include "driver/prepare.h"
 #include "driver/review.h"
 #include "graph/graph.h"
-#include "lib/settings.h"
 #include "moirai.h"
 #include "solvers/answer/evaluation.h"
+
+/* Values; all texts are in the arena of the options. */
+typedef struct mo_lib_settings {
+    mo_prepare_options prepare;
+    mo_prepare_options review; /* of a solution: what it does not say itself */
+    mo_place_options place;
+    mo_portfolio_options portfolio;
+    mo_exec_options exec;
+    const char *format, *graph, *trace; /* or NULL */
+    const char *gpus, *cpus;            /* of discovery; or NULL */
+    mo_option_list report_methods;
+    bool no_ablation;
+    int64_t columns;
+} mo_lib_settings;
+
+struct moirai_options {
+    mo_lib_settings settings;
+    mo_arena *arena;
+    moirai_progress_fn *on_progress;
+    void *progress_context;
+    moirai_message_fn *on_message;
+    void *message_context;
+    mo_stop stop; /* requested: cancelled */
+};
+
+/* Returns the settings of options; NULL: the defaults. */
+const mo_lib_settings *mo_lib_settings_of(const moirai_options *options);
+
+/* Callback of a log: passes text on to the callback of options, the context,
+ * which may be NULL. */
+void mo_lib_print_message(void *options, const char *text);
+
+/* Returns a log that is quiet but for warnings, which go to the callback of
+ * options, if there is one. options may be NULL. */
+mo_driver_log mo_lib_log(const moirai_options *options);
 
 struct moirai_graph {
     atomic_int references;
     moirai_graph *fine; /* retained; NULL: this is a fine one */
     mo_graph *graph;
-    mo_coarsen_map *map;   /* from fine; or NULL */
-    char *path;            /* file, or a name */
-    mo_option_list shapes; /* as given, owned texts */
-    mo_numeric formats;    /* of its sizes */
-    uint64_t digest;       /* as read */
-    char *fusion;          /* rules it was coarsened with, or NULL */
-    bool has_rules;        /* they are a file */
+    mo_coarsen_map *map;  /* from fine; or NULL */
+    char *path;           /* file, or a name */
+    mo_read_options read; /* as given, owned texts */
+    mo_numeric formats;   /* of its sizes */
+    uint64_t digest;      /* as read */
+    char *fusion;         /* rules it was coarsened with, or NULL */
+    bool has_rules;       /* they are a file */
     uint64_t rules_digest;
 };
 
@@ -155,12 +197,12 @@ mo_status mo_lib_graph_make(mo_graph *graph, const char *path,
                             const moirai_options *options,
                             moirai_graph **wrapped, mo_error *err);
 
-/* Copies shapes of inputs into a graph that has none yet. */
-mo_status mo_lib_graph_keep_shapes(moirai_graph *graph,
-                                   char shapes[][MO_VARIABLE_NAME], int n,
-                                   mo_error *err);
+/* Copies the options into a graph that has none yet. */
+mo_status mo_lib_graph_keep_options(moirai_graph *graph,
+                                    const mo_read_options *read, mo_error *err);
 
-/* Wrap what they take over. */
+/* Wrap a cluster or an instance, which they take over: it is freed after a
+ * failure, too. */
 mo_status mo_lib_cluster_make(mo_cluster *cluster, moirai_cluster **wrapped,
                               mo_error *err);
 mo_status mo_lib_instance_make(mo_instance *x, const moirai_graph *graph,

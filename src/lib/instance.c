@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "driver/plugin/view.h"
 #include "lib/handles.h"
@@ -49,8 +50,11 @@ moirai_status moirai_instance_new(const moirai_graph *graph,
     mo_error *e = mo_lib_error(err);
     const mo_driver_log logger = mo_lib_log(options);
     mo_prepare_options p = mo_lib_settings_of(options)->prepare;
-    mo_driver_loaded loaded = { .cluster = cluster->cluster,
-                                .profile = profile ? profile->profile : NULL };
+    const mo_driver_devices devices = { .cluster = cluster->cluster,
+                                        .profile =
+                                            profile ? profile->profile : NULL };
+    moirai_graph *coarse = NULL;
+    mo_instance *x = NULL;
     char formats[MO_NUMERIC_TEXT];
     mo_status status;
 
@@ -60,13 +64,19 @@ moirai_status moirai_instance_new(const moirai_graph *graph,
     p.load.formats = formats;
     p.load.any_size = mo_prepare_regime(&p).memory == MO_MEMORY_NONE;
     status = mo_prepare_check(&p, graph->path, e);
+    if (status == MO_OK && !graph->fine && strcmp(p.fusion, "none") != 0) {
+        status = (mo_status) moirai_graph_coarsen(graph, cluster, options,
+                                                  &coarse, err);
+        graph = coarse;
+    }
     if (status == MO_OK)
         status = mo_driver_load_instance(&p.load, graph->path, graph->graph,
-                                         &logger, &loaded, e);
+                                         &devices, &logger, &x, e);
     if (status == MO_OK)
         status = mo_lib_instance_make(
-            loaded.instance, graph, (moirai_cluster *) (uintptr_t) cluster,
+            x, graph, (moirai_cluster *) (uintptr_t) cluster,
             (moirai_profile *) (uintptr_t) profile, &p, instance, e);
+    moirai_graph_free(coarse);
     return mo_lib_status(status);
 }
 
@@ -94,14 +104,13 @@ mo_review mo_lib_instance_review(const moirai_instance *instance)
     mo_review r = { .regime = instance->regime };
 
     r.located.graph = fine->path;
-    r.made.fine = fine->graph;
-    r.made.coarse = placed->fine ? placed->graph : NULL;
-    r.made.map = placed->map;
-    r.made.loaded.cluster = instance->cluster->cluster;
-    r.made.loaded.profile =
-        instance->profile ? instance->profile->profile : NULL;
-    r.made.loaded.instance = instance->instance;
-    r.made.o = (mo_identity_options){
+    r.problem.fine = fine->graph;
+    r.problem.coarse = placed->fine ? placed->graph : NULL;
+    r.problem.map = placed->map;
+    r.problem.cluster = instance->cluster->cluster;
+    r.problem.profile = instance->profile ? instance->profile->profile : NULL;
+    r.problem.instance = instance->instance;
+    r.problem.made_of = (mo_identity_options){
         .regime = instance->regime,
         .fusion = !placed->fine       ? "none"
                   : placed->has_rules ? "file"
@@ -115,8 +124,7 @@ mo_review mo_lib_instance_review(const moirai_instance *instance)
         .profile_file = instance->profile ? instance->profile->path : NULL,
         .rules_file = placed->fusion,
         .cost = instance->cost,
-        .shapes = (const char *const *) fine->shapes.items,
-        .n_shapes = fine->shapes.count,
+        .read = fine->read,
     };
     return r;
 }

@@ -14,42 +14,43 @@
 /* Takes over the graphs of a review. */
 static mo_status wrap_graphs(mo_review *r, moirai_graph **placed, mo_error *err)
 {
-    mo_prepared *made = &r->made;
+    mo_problem *problem = &r->problem;
     moirai_graph *fine = calloc(1, sizeof *fine);
     moirai_graph *coarse = NULL;
+    mo_provenance_texts texts;
+    const mo_read_options read = mo_answer_read_options(&r->origin, &texts);
     mo_status status;
 
     if (!fine)
         return mo_fail_memory(err);
     atomic_init(&fine->references, 1);
-    fine->graph = made->fine;
-    made->fine = NULL;
-    fine->digest = made->o.graph_digest;
-    fine->formats = made->loaded.instance->formats;
+    fine->graph = problem->fine;
+    problem->fine = NULL;
+    fine->digest = problem->made_of.graph_digest;
+    fine->formats = problem->instance->formats;
     status = mo_lib_copy_text(r->located.graph, &fine->path, err);
     if (status == MO_OK)
-        status = mo_lib_graph_keep_shapes(fine, r->origin.shapes,
-                                          r->origin.n_shapes, err);
-    if (status == MO_OK && made->coarse) {
+        status = mo_lib_graph_keep_options(fine, &read, err);
+    if (status == MO_OK && problem->coarse) {
         coarse = calloc(1, sizeof *coarse);
         status = coarse ? MO_OK : mo_fail_memory(err);
     }
     if (status == MO_OK && coarse) {
         atomic_init(&coarse->references, 1);
         coarse->fine = mo_lib_retain_graph(fine);
-        coarse->graph = made->coarse;
-        coarse->map = made->map;
-        made->coarse = NULL;
-        made->map = NULL;
+        coarse->graph = problem->coarse;
+        coarse->map = problem->map;
+        problem->coarse = NULL;
+        problem->map = NULL;
         coarse->digest = fine->digest;
         coarse->formats = fine->formats;
-        coarse->has_rules = made->o.has_rules;
-        coarse->rules_digest = made->o.rules_digest;
+        coarse->has_rules = problem->made_of.has_rules;
+        coarse->rules_digest = problem->made_of.rules_digest;
         status = mo_lib_copy_text(fine->path, &coarse->path, err);
         if (status == MO_OK)
-            status = mo_lib_copy_text(r->located.rules ? r->located.rules
-                                                       : made->o.fusion,
-                                      &coarse->fusion, err);
+            status = mo_lib_copy_text(
+                r->located.rules ? r->located.rules : problem->made_of.fusion,
+                &coarse->fusion, err);
         moirai_graph_free(fine);
         fine = coarse;
     }
@@ -66,14 +67,14 @@ static mo_status wrap_profile(mo_review *r, moirai_profile **profile,
     moirai_profile *made;
 
     *profile = NULL;
-    if (!r->made.loaded.profile)
+    if (!r->problem.profile)
         return MO_OK;
     made = calloc(1, sizeof *made);
     if (!made)
         return mo_fail_memory(err);
     atomic_init(&made->references, 1);
-    made->profile = r->made.loaded.profile;
-    r->made.loaded.profile = NULL;
+    made->profile = r->problem.profile;
+    r->problem.profile = NULL;
     *profile = made;
     return mo_lib_copy_text(r->located.profile, &made->path, err);
 }
@@ -82,8 +83,8 @@ static mo_status wrap_profile(mo_review *r, moirai_profile **profile,
 static mo_status wrap_instance(mo_review *r, moirai_instance **instance,
                                mo_error *err)
 {
-    mo_instance *x = r->made.loaded.instance;
-    mo_cluster *c = r->made.loaded.cluster;
+    mo_instance *x = r->problem.instance;
+    mo_cluster *c = r->problem.cluster;
     moirai_graph *graph = NULL;
     moirai_cluster *cluster = NULL;
     moirai_profile *profile = NULL;
@@ -100,13 +101,13 @@ static mo_status wrap_instance(mo_review *r, moirai_instance **instance,
     mo_status status = wrap_graphs(r, &graph, err);
 
     if (status == MO_OK) {
-        r->made.loaded.cluster = NULL;
+        r->problem.cluster = NULL;
         status = mo_lib_cluster_make(c, &cluster, err);
     }
     if (status == MO_OK)
         status = wrap_profile(r, &profile, err);
     if (status == MO_OK) {
-        r->made.loaded.instance = NULL;
+        r->problem.instance = NULL;
         status = mo_lib_instance_make(x, graph, cluster, profile, &rules,
                                       instance, err);
     }

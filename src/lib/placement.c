@@ -16,6 +16,7 @@
 #include "driver/placement_solution.h"
 #include "driver/plugin/plugin.h"
 #include "lib/handles.h"
+#include "schedule/period/modulo_schedule.h"
 #include "solvers/answer/placement_list.h"
 
 mo_status mo_lib_placement_make(const moirai_instance *instance,
@@ -156,7 +157,7 @@ mo_status mo_lib_placement_of_schedule(const moirai_instance *instance,
     const mo_place_solution solution = {
         .x = instance->instance,
         .schedule = schedule,
-        .made_of = mo_lib_instance_review(instance).made.o,
+        .made_of = mo_lib_instance_review(instance).problem.made_of,
         .method = method,
         .objective = instance->objective,
         .period_ns = period_ns,
@@ -207,14 +208,19 @@ moirai_status moirai_placement_new(const moirai_instance *instance,
 {
     mo_error *e = mo_lib_error(err);
     mo_schedule *schedule = NULL;
+    int64_t objective_ns = 0;
     mo_status status = check_devices(instance->instance, device, e);
 
     if (status == MO_OK)
         status = mo_plugin_schedule(instance->instance, &instance->regime,
                                     device, start_ns, &schedule, e);
     if (status == MO_OK)
-        status = mo_lib_placement_of_schedule(instance, schedule, 0, "", NULL,
-                                              placement, e);
+        status = mo_period_objective(instance->instance, instance->objective,
+                                     (int) instance->in_flight, schedule,
+                                     &objective_ns, e);
+    if (status == MO_OK)
+        status = mo_lib_placement_of_schedule(instance, schedule, objective_ns,
+                                              "", NULL, placement, e);
     mo_schedule_free(schedule);
     return mo_lib_status(status);
 }
@@ -254,13 +260,14 @@ moirai_status moirai_placement_write(const moirai_placement *placement,
     const mo_place_solution solution = {
         .x = instance->instance,
         .schedule = placement->evaluation.schedule,
-        .made_of = mo_lib_instance_review(instance).made.o,
+        .made_of = mo_lib_instance_review(instance).problem.made_of,
         .method = *placement->method ? placement->method : "given",
         .bound_ns = placement->bound_ns,
         .objective = instance->objective,
         .period_ns = placement->evaluation.period_ns > 0
                          ? placement->evaluation.period_ns
                          : 0,
+        .output = path,
     };
     mo_out *out = NULL;
     mo_status status = mo_lib_open_output(path, write, context, &out, e);

@@ -41,6 +41,7 @@ moirai_status moirai_report(const moirai_placement *placement,
     mo_out *out = NULL;
     mo_status status;
 
+    review.origin.in_flight = placement->instance->in_flight;
     /* Borrowed: the review is not cleared. */
     review.evaluation = placement->evaluation;
     review.evaluation.lower.bound_ns = placement->bound_ns;

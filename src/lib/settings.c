@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "lib/settings.h"
+#include "lib/handles.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,20 +113,18 @@ moirai_status moirai_options_new(moirai_options **options, moirai_error *err)
     return MOIRAI_OK;
 }
 
-static void free_lists(mo_lib_settings *s)
+void moirai_options_free(moirai_options *options)
 {
-    mo_option_list_free(&s->prepare.shapes);
-    mo_option_list_free(&s->review.shapes);
+    mo_lib_settings *s;
+
+    if (!options)
+        return;
+    s = &options->settings;
+    mo_read_options_free(&s->prepare.read);
+    mo_read_options_free(&s->review.read);
     mo_option_list_free(&s->place.methods);
     mo_option_list_free(&s->exec.wants.weights_from);
     mo_option_list_free(&s->report_methods);
-}
-
-void moirai_options_free(moirai_options *options)
-{
-    if (!options)
-        return;
-    free_lists(&options->settings);
     mo_arena_free(options->arena);
     free(options);
 }

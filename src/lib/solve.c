@@ -6,13 +6,106 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
+#include "driver/file_hints.h"
 #include "driver/portfolio.h"
 #include "lib/handles.h"
-#include "lib/model.h"
+#include "models/write/lp_writer.h"
+#include "models/write/mps_writer.h"
 #include "solvers/process/interrupt.h"
 #include "solvers/process/workdir.h"
+
+/* Makes the model of the instance by the options formulation, closure, slack
+ * and unit. The caller clears *model. */
+static mo_status make_model(const moirai_instance *instance,
+                            const moirai_options *options,
+                            mo_prepared_model *model, mo_error *err)
+{
+    const mo_driver_log logger = mo_lib_log(options);
+    const mo_regime *regime = &instance->regime;
+    mo_prepare_options p = mo_lib_settings_of(options)->prepare;
+    mo_prepared made = { .loaded = mo_lib_instance_review(instance).problem };
+    mo_status status;
+
+    p.congestion = mo_congestion_names[regime->congestion];
+    p.tensors = mo_tensors_names[regime->tensors];
+    p.memory = mo_memory_names[regime->memory];
+    p.objective = mo_objective_names[instance->objective];
+    p.in_flight = instance->in_flight;
+    mo_prepare_match_objective(&p);
+    status = mo_prepare_check(&p, instance->graph->path, err);
+    if (status == MO_OK)
+        status = mo_prepare_model(&p, &logger, &made, model, err);
+    return status;
+}
+
+/* Writes it as LP, or as MPS. */
+static mo_status write_milp(const moirai_instance *instance,
+                            const mo_model *model, bool mps, char *const *files,
+                            mo_out *out, mo_error *err)
+{
+    mo_heading heading = { model, instance->graph->path,
+                           instance->cluster->cluster->file, files };
+    mo_sink *sink = NULL;
+    mo_status status = mps ? mo_mps_writer_new(out, &heading, &sink, err)
+                           : mo_lp_writer_new(out, &heading, &sink, err);
+
+    if (status != MO_OK)
+        return status;
+    status = mo_model_write(model, sink, err);
+    mo_sink_free(sink);
+    return status;
+}
+
+/* By the option, or by the name of the file without its compression. */
+static mo_status choose_format(const moirai_options *options, const char *path,
+                               bool *mps, mo_error *err)
+{
+    const char *format = mo_lib_settings_of(options)->format;
+    size_t n = path ? strlen(path) : 0;
+
+    if (format && strcmp(format, "lp") != 0 && strcmp(format, "mps") != 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "a model is written as lp or mps, not as %s", format);
+    if (n > 3 && strcmp(path + n - 3, ".gz") == 0)
+        n -= 3;
+    else if (n > 4 && strcmp(path + n - 4, ".zst") == 0)
+        n -= 4;
+    *mps = format ? strcmp(format, "mps") == 0
+                  : n > 4 && strncmp(path + n - 4, ".mps", 4) == 0;
+    return MO_OK;
+}
+
+moirai_status moirai_emit(const moirai_instance *instance,
+                          const moirai_options *options, const char *path,
+                          moirai_write_fn *write, void *context,
+                          moirai_error *err)
+{
+    mo_error *e = mo_lib_error(err);
+    mo_prepared_model made = { 0 };
+    mo_path_list files = { 0 };
+    mo_out *out = NULL;
+    bool mps = false;
+    mo_status status = choose_format(options, path, &mps, e);
+
+    if (status == MO_OK)
+        status = mo_lib_open_output(path, write, context, &out, e);
+    if (status == MO_OK)
+        status = make_model(instance, options, &made, e);
+    if (status == MO_OK && path) {
+        const mo_review r = mo_lib_instance_review(instance);
+
+        status = mo_file_hints_list(&r.problem.made_of, path, &files, e);
+    }
+    if (status == MO_OK)
+        status = write_milp(instance, &made.model, mps, files.paths, out, e);
+    status = mo_lib_close_output(out, status, e);
+    mo_path_list_clear(&files);
+    mo_prepared_model_clear(&made);
+    return mo_lib_status(status);
+}
 
 enum { POLL_MS = 20 };
 
@@ -86,7 +179,7 @@ static void *watch_cancel(void *context)
     return NULL;
 }
 
-static mo_status write_model(const solve_run *s, const mo_prepared *made,
+static mo_status write_model(const solve_run *s, const mo_model *model,
                              const mo_workdir *folder, mo_error *err)
 {
     mo_out *out = NULL;
@@ -94,7 +187,7 @@ static mo_status write_model(const solve_run *s, const mo_prepared *made,
         mo_workdir_create_file(mo_workdir_path(folder), "model.mps", &out, err);
 
     if (status == MO_OK)
-        status = mo_lib_model_write(s->instance, made, true, out, err);
+        status = write_milp(s->instance, model, true, NULL, out, err);
     return mo_lib_close_output(out, status, err);
 }
 
@@ -103,6 +196,13 @@ static mo_status run_solvers(solve_run *s, const mo_portfolio_options *o,
                              mo_portfolio *portfolio, mo_error *err)
 {
     const mo_driver_log logger = mo_lib_log(s->options);
+    const mo_portfolio_job job = { .options = o,
+                                   .model = model,
+                                   .unit_ns = s->unit_ns,
+                                   .folder = folder,
+                                   .logger = &logger,
+                                   .on_finish = take_answer,
+                                   .context = s };
     pthread_t watch;
     bool watches;
     mo_status status = mo_portfolio_find_solvers(o, &logger, portfolio, err);
@@ -110,8 +210,7 @@ static mo_status run_solvers(solve_run *s, const mo_portfolio_options *o,
     if (status != MO_OK)
         return status;
     watches = s->options && pthread_create(&watch, NULL, watch_cancel, s) == 0;
-    status = mo_portfolio_run(o, model, s->unit_ns, folder, &logger,
-                              take_answer, s, portfolio, err);
+    status = mo_portfolio_run(&job, portfolio, err);
     atomic_store(&s->ended, true);
     if (watches)
         pthread_join(watch, NULL);
@@ -136,21 +235,21 @@ static mo_status no_answer(const solve_run *s, const mo_portfolio *portfolio,
                    mo_portfolio_member_title(first), first->outcome.text);
 }
 
-static mo_status solve_in(solve_run *s, const mo_prepared *made,
+static mo_status solve_in(solve_run *s, const mo_model *model,
                           const mo_workdir *folder, mo_error *err)
 {
     const mo_portfolio_options *o = &mo_lib_settings_of(s->options)->portfolio;
     mo_portfolio portfolio = { 0 };
-    char *model = mo_workdir_file(folder, "model.mps");
+    char *path = mo_workdir_file(folder, "model.mps");
     mo_status status =
-        model ? write_model(s, made, folder, err) : mo_fail_memory(err);
+        path ? write_model(s, model, folder, err) : mo_fail_memory(err);
 
     if (status == MO_OK)
-        status = run_solvers(s, o, model, folder, &portfolio, err);
+        status = run_solvers(s, o, path, folder, &portfolio, err);
     if (status == MO_OK && !s->best)
         status = no_answer(s, &portfolio, err);
     mo_portfolio_clear(&portfolio);
-    free(model);
+    free(path);
     return status;
 }
 
@@ -160,21 +259,21 @@ moirai_status moirai_solve(const moirai_instance *instance,
 {
     mo_error *e = mo_lib_error(err);
     solve_run s = { .instance = instance, .options = options };
-    mo_prepared made = { 0 };
+    mo_prepared_model made = { 0 };
     mo_workdir *folder = NULL;
     mo_status status =
         mo_portfolio_check_options(&mo_lib_settings_of(options)->portfolio, e);
 
     if (status == MO_OK)
-        status = mo_lib_model_make(instance, options, &made, e);
+        status = make_model(instance, options, &made, e);
     if (status == MO_OK) {
         s.unit_ns = made.model.frame->unit_ns;
         status = mo_workdir_new(&folder, e);
     }
     if (status == MO_OK)
-        status = solve_in(&s, &made, folder, e);
+        status = solve_in(&s, &made.model, folder, e);
     mo_workdir_free(folder);
-    mo_lib_model_clear(&made);
+    mo_prepared_model_clear(&made);
     if (status == MO_OK)
         *placement = s.best;
     else

@@ -27,8 +27,11 @@ static void put_line(const char *what, int64_t ns, mo_out *out)
 
 static void put_makespan(const mo_report_execution *e, mo_out *out)
 {
-    put_line("predicted", e->predicted_ns, out);
-    mo_out_text(out, e->trusted ? "\n" : ", by a guess of the device\n");
+    if (e->trusted)
+        put_line("predicted", e->predicted_ns, out);
+    else
+        mo_out_printf(out, "%-12s%s", "predicted", MO_REPORT_NO_PREDICTION);
+    mo_out_text(out, "\n");
     if (!e->measured)
         return;
     put_line("measured", e->measured_ns, out);
@@ -70,6 +73,13 @@ bool mo_report_execution_quiet(const mo_report_execution *e)
     return !e->load && e->n_disturbed <= e->runs / 4;
 }
 
+/* For a processor, mean of the device's threads; a GPU is driven by one.  It is
+ * comparable to the time of a run, which the sum of all threads may exceed. */
+static int64_t mean_wait_ns(const mo_report_execution_device *d)
+{
+    return d->wait_ns / mo_max_int(d->threads, 1);
+}
+
 /* The device whose threads waited for longest. */
 static void put_disturbance(const mo_report_execution *e, mo_out *out)
 {
@@ -80,15 +90,15 @@ static void put_disturbance(const mo_report_execution *e, mo_out *out)
         return;
     mo_out_printf(out, "%-12s", "not quiet");
     for (int k = 1; k < e->n_devices; k++)
-        if (e->devices[k].wait_ns > most->wait_ns)
+        if (mean_wait_ns(&e->devices[k]) > mean_wait_ns(most))
             most = &e->devices[k];
-    if (e->n_disturbed > e->runs / 4 && most->wait_ns == 0)
+    if (e->n_disturbed > e->runs / 4 && mean_wait_ns(most) == 0)
         mo_out_printf(out, "%d of %d runs waited for a processor%s",
                       e->n_disturbed, e->runs, e->load ? "; " : "");
     else if (e->n_disturbed > e->runs / 4) {
         mo_out_printf(out, "device %s waited ",
                       mo_utf8_escape_controls(id, sizeof id, most->id));
-        put_us(most->wait_ns, out);
+        put_us(mean_wait_ns(most), out);
         mo_out_text(out, " of ");
         put_us(e->measured_ns, out);
         mo_out_printf(out, " for a processor (%d of %d runs disturbed)%s",
@@ -109,24 +119,7 @@ static void put_ratios(const mo_report_execution *e, mo_out *out)
         return;
     put_ratio("longest chain of measured times / makespan", e->path_ratio, out);
     put_ratio("calls / time that devices were at work", e->kernel_ratio, out);
-    put_ratio("time of transfers that nobody waited for", e->hidden_ratio, out);
-}
-
-static void put_transfers(const mo_report_execution *e, mo_out *out)
-{
-    char size[MO_FORMAT_SIZE];
-
-    mo_out_printf(out, "%-12s%d, %s\n", "transfers", e->n_transfers,
-                  mo_format_bytes((double) e->sent_bytes, size));
-    for (int i = 0; i < e->n_links; i++) {
-        const mo_report_execution_link *l = &e->links[i];
-        char from[NAME_ROOM], to[NAME_ROOM];
-
-        mo_out_printf(out, "  %s to %s by %s: %d, %s\n",
-                      mo_utf8_escape_controls(from, sizeof from, l->from),
-                      mo_utf8_escape_controls(to, sizeof to, l->to), l->path,
-                      l->n_transfers, mo_format_bytes((double) l->bytes, size));
-    }
+    put_ratio("transfer time hidden by computation", e->hidden_ratio, out);
 }
 
 static void put_device(const mo_report_execution *e,
@@ -162,7 +155,7 @@ static void put_device(const mo_report_execution *e,
                       100 * (double) d->busy_ns / (double) e->measured_ns);
     if (e->measured && d->wait_ns >= 0 && e->measured_ns > 0)
         mo_out_printf(out, ", %.1f %% waiting for a processor",
-                      100 * (double) d->wait_ns / (double) e->measured_ns);
+                      100 * (double) mean_wait_ns(d) / (double) e->measured_ns);
     mo_out_text(out, "\n");
 }
 
@@ -170,8 +163,10 @@ static void put_class(const mo_report_execution *e,
                       const mo_report_execution_class *c,
                       const mo_time_unit *unit, mo_out *out)
 {
-    mo_out_printf(out, "%-16s%8d%16.*f", c->name, c->items, unit->decimals - 2,
-                  (double) c->predicted_ns / unit->ns);
+    mo_out_printf(out, "%-16s%8d", c->name, c->items);
+    if (e->trusted)
+        mo_out_printf(out, "%16.*f", unit->decimals - 2,
+                      (double) c->predicted_ns / unit->ns);
     if (e->measured)
         mo_out_printf(out, "%16.*f", unit->decimals - 2,
                       (double) c->measured_ns / unit->ns);
@@ -190,24 +185,67 @@ static void put_classes(const mo_report_execution *e, mo_out *out)
     int64_t longest_ns = 0;
 
     for (int i = 0; i < e->n_classes; i++)
-        longest_ns = mo_max_i64(longest_ns, e->classes[i].predicted_ns);
+        longest_ns =
+            mo_max_i64(longest_ns, e->trusted ? e->classes[i].predicted_ns
+                                              : e->classes[i].measured_ns);
     unit = mo_format_time_unit(longest_ns);
     snprintf(predicted, sizeof predicted, "predicted %s", unit->name);
     snprintf(measured, sizeof measured, "measured %s", unit->name);
-    mo_out_printf(out, "\n%-16s%8s%16s", "class", "ops", predicted);
+    mo_out_printf(out, "\n%-16s%8s", "class", "ops");
+    if (e->trusted)
+        mo_out_printf(out, "%16s", predicted);
     if (e->measured)
         mo_out_printf(out, "%16s", measured);
     mo_out_text(out, "\n");
     for (int i = 0; i < e->n_classes; i++)
         put_class(e, &e->classes[i], unit, out);
-    if (e->n_transfers > 0 && e->predicted_transfer_ns >= 0)
-        put_class(e, &transfers, unit, out);
+    if (e->n_transfers == 0 || e->predicted_transfer_ns < 0)
+        return;
+    put_class(e, &transfers, unit, out);
+    if (e->measured && e->exposed_transfer_ns >= 0) {
+        mo_out_text(out, "measured transfers last until the receiver goes on; "
+                         "devices waited ");
+        put_us(e->exposed_transfer_ns, out);
+        mo_out_text(out, " of that\n");
+    }
 }
 
-static void put_outputs(const mo_report_execution *e, mo_out *out)
+void mo_report_execution_text(const mo_report_execution *e, mo_out *out)
 {
+    char size[MO_FORMAT_SIZE];
     char name[NAME_ROOM];
+    char bytes[MO_FORMAT_SIZE];
 
+    put_makespan(e, out);
+    put_percentiles(e, out);
+    put_disturbance(e, out);
+    put_ratios(e, out);
+    mo_out_printf(out, "%-12s%s\n", "precision", e->precision);
+    if (e->regime)
+        mo_report_rules_text(e->regime, &e->rules, out);
+    if (e->random_weights > 0)
+        mo_out_printf(out, "%-12srandom: %d tensor%s, %s\n", "weights",
+                      e->random_weights, e->random_weights == 1 ? "" : "s",
+                      mo_format_bytes(e->random_bytes, bytes));
+    if (e->emulated)
+        mo_out_printf(out, "%-12s%s\n", "emulated",
+                      "devices are parts of one GPU; its memory bandwidth, L2 "
+                      "cache and clocks are shared, links are held back");
+    mo_out_printf(out, "%-12s%d, %s\n", "transfers", e->n_transfers,
+                  mo_format_bytes((double) e->sent_bytes, size));
+    for (int i = 0; i < e->n_links; i++) {
+        const mo_report_execution_link *l = &e->links[i];
+        char from[NAME_ROOM], to[NAME_ROOM];
+
+        mo_out_printf(out, "  %s to %s by %s: %d, %s\n",
+                      mo_utf8_escape_controls(from, sizeof from, l->from),
+                      mo_utf8_escape_controls(to, sizeof to, l->to), l->path,
+                      l->n_transfers, mo_format_bytes((double) l->bytes, size));
+    }
+    mo_out_text(out, "\n");
+    for (int k = 0; k < e->n_devices; k++)
+        put_device(e, &e->devices[k], out);
+    put_classes(e, out);
     mo_out_text(out, "\n");
     for (int i = 0; i < e->n_outputs; i++) {
         const mo_report_execution_output *o = &e->outputs[i];
@@ -222,51 +260,15 @@ static void put_outputs(const mo_report_execution *e, mo_out *out)
             mo_out_printf(out, "  error %.3g", o->error);
         mo_out_text(out, "\n");
     }
-}
+    for (int i = 0; i < e->n_compared; i++) {
+        const mo_report_execution_comparison *c = &e->compared[i];
 
-static void put_verdict(const mo_report_execution *e, mo_out *out)
-{
-    char with[NAME_ROOM];
-
-    if (!e->compared_with)
-        return;
-    mo_out_printf(out, "%s %s: largest error %.3g, tolerance %g\n",
-                  e->max_error <= e->tolerance ? "equal to" : "DIFFERS from",
-                  mo_utf8_escape_controls(with, sizeof with, e->compared_with),
-                  e->max_error, e->tolerance);
-}
-
-static void put_random_weights(const mo_report_execution *e, mo_out *out)
-{
-    char bytes[MO_FORMAT_SIZE];
-
-    if (e->random_weights > 0)
-        mo_out_printf(out, "%-12srandom: %d tensor%s, %s\n", "weights",
-                      e->random_weights, e->random_weights == 1 ? "" : "s",
-                      mo_format_bytes(e->random_bytes, bytes));
-}
-
-void mo_report_execution_text(const mo_report_execution *e, mo_out *out)
-{
-    put_makespan(e, out);
-    put_percentiles(e, out);
-    put_disturbance(e, out);
-    put_ratios(e, out);
-    mo_out_printf(out, "%-12s%s\n", "precision", e->precision);
-    if (e->regime)
-        mo_report_rules_text(e->regime, &e->rules, out);
-    put_random_weights(e, out);
-    if (e->emulated)
-        mo_out_printf(out, "%-12s%s\n", "emulated",
-                      "devices are parts of one GPU; its memory bandwidth, L2 "
-                      "cache and clocks are shared, links are held back");
-    put_transfers(e, out);
-    mo_out_text(out, "\n");
-    for (int k = 0; k < e->n_devices; k++)
-        put_device(e, &e->devices[k], out);
-    put_classes(e, out);
-    put_outputs(e, out);
-    put_verdict(e, out);
+        mo_out_printf(out, "%s %s: largest error %.3g, tolerance %g\n",
+                      c->max_error <= e->tolerance ? "equal to"
+                                                   : "DIFFERS from",
+                      mo_utf8_escape_controls(name, sizeof name, c->with),
+                      c->max_error, e->tolerance);
+    }
 }
 
 /* Infinity is written as the largest finite number, NaN not at all. */
@@ -276,45 +278,27 @@ static void json_known(mo_json_writer *w, const char *key, double value)
         mo_json_put_double(w, key, isinf(value) ? 1e308 : value);
 }
 
-static void json_what(const mo_report_execution *e, mo_json_writer *w)
+static void json_predicted(const mo_report_execution *e, mo_json_writer *w,
+                           const char *key, int64_t ns)
 {
-    mo_json_put_text(w, "graph", e->graph);
-    mo_json_put_text(w, "cluster", e->cluster);
-    mo_json_put_int(w, "ops", e->ops);
-    mo_json_put_int(w, "coarse_ops", e->coarse_ops);
-    mo_json_put_int(w, "edges", e->edges);
-    mo_json_put_int(w, "devices", e->n_devices);
-    mo_json_put_us(w, "makespan_us", e->predicted_ns);
-    if (e->regime)
-        mo_report_rules_json(e->regime, &e->rules, w);
-}
-
-static void json_emulation(const mo_report_execution *e, mo_json_writer *w)
-{
-    static const char *const shared[] = { "memory", "memory bandwidth",
-                                          "L2 cache", "clocks" };
-
-    mo_json_begin_object(w, "emulated", MO_JSON_INLINE);
-    mo_json_begin_array(w, "parts", MO_JSON_INLINE);
-    for (int k = 0; k < e->n_devices; k++)
-        mo_json_put_int(w, NULL, e->devices[k].sms);
-    mo_json_end(w);
-    mo_json_put_text(w, "links", "held");
-    mo_json_begin_array(w, "shared", MO_JSON_INLINE);
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        mo_json_put_text(w, NULL, shared[i]);
-    mo_json_end(w);
-    mo_json_end(w);
+    if (e->trusted)
+        mo_json_put_us(w, key, ns);
+    else
+        mo_json_put_null(w, key);
 }
 
 static void json_times(const mo_report_execution *e, mo_json_writer *w)
 {
+    double max_error = NAN;
+
+    for (int i = 0; i < e->n_compared; i++)
+        max_error = fmax(max_error, e->compared[i].max_error);
     if (e->measured) {
         mo_json_put_us(w, "measured_us", e->measured_ns);
         mo_json_put_us(w, "measured_spread_us", e->spread_ns);
     }
-    mo_json_put_us(w, "predicted_us", e->predicted_ns);
-    json_known(w, "max_error", e->max_error);
+    json_predicted(e, w, "predicted_us", e->predicted_ns);
+    json_known(w, "max_error", max_error);
     mo_json_put_text(w, "transport", e->transport);
     mo_json_put_int(w, "ranks", e->n_ranks);
     mo_json_put_text(w, "precision", e->precision);
@@ -322,8 +306,22 @@ static void json_times(const mo_report_execution *e, mo_json_writer *w)
         mo_json_put_int(w, "random_weights", e->random_weights);
         mo_json_put_int(w, "random_weight_bytes", (int64_t) e->random_bytes);
     }
-    if (e->emulated)
-        json_emulation(e, w);
+    if (e->emulated) {
+        static const char *const shared[] = { "memory", "memory bandwidth",
+                                              "L2 cache", "clocks" };
+
+        mo_json_begin_object(w, "emulated", MO_JSON_INLINE);
+        mo_json_begin_array(w, "parts", MO_JSON_INLINE);
+        for (int k = 0; k < e->n_devices; k++)
+            mo_json_put_int(w, NULL, e->devices[k].sms);
+        mo_json_end(w);
+        mo_json_put_text(w, "links", "held");
+        mo_json_begin_array(w, "shared", MO_JSON_INLINE);
+        for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+            mo_json_put_text(w, NULL, shared[i]);
+        mo_json_end(w);
+        mo_json_end(w);
+    }
     if (e->measured) {
         mo_json_put_int(w, "runs", e->runs);
         mo_json_put_int(w, "warm_ups", e->warm_ups);
@@ -349,23 +347,8 @@ static void json_times(const mo_report_execution *e, mo_json_writer *w)
         mo_json_put_us(w, "predicted_transfer_us", e->predicted_transfer_ns);
     if (e->measured && e->measured_transfer_ns >= 0)
         mo_json_put_us(w, "measured_transfer_us", e->measured_transfer_ns);
-}
-
-static void json_links(const mo_report_execution *e, mo_json_writer *w)
-{
-    mo_json_begin_array(w, "links", MO_JSON_BLOCK);
-    for (int i = 0; i < e->n_links; i++) {
-        const mo_report_execution_link *l = &e->links[i];
-
-        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
-        mo_json_put_text(w, "from", l->from);
-        mo_json_put_text(w, "to", l->to);
-        mo_json_put_text(w, "path", l->path);
-        mo_json_put_int(w, "transfers", l->n_transfers);
-        mo_json_put_int(w, "bytes", l->bytes);
-        mo_json_end(w);
-    }
-    mo_json_end(w);
+    if (e->measured && e->exposed_transfer_ns >= 0)
+        mo_json_put_us(w, "exposed_transfer_us", e->exposed_transfer_ns);
 }
 
 static void json_device(const mo_report_execution_device *d, mo_json_writer *w)
@@ -390,30 +373,22 @@ static void json_device(const mo_report_execution_device *d, mo_json_writer *w)
     if (d->busy_ns >= 0)
         mo_json_put_us(w, "busy_us", d->busy_ns);
     if (d->wait_ns >= 0)
-        mo_json_put_us(w, "wait_us", d->wait_ns);
+        mo_json_put_us(w, "wait_us", mean_wait_ns(d));
     mo_json_end(w);
 }
 
-static void json_class(const mo_report_execution *e,
-                       const mo_report_execution_class *c, mo_json_writer *w)
+static void json_comparisons(const mo_report_execution *e, mo_json_writer *w)
 {
-    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
-    mo_json_put_text(w, "class", c->name);
-    mo_json_put_int(w, "ops", c->items);
-    mo_json_put_us(w, "predicted_us", c->predicted_ns);
-    if (e->measured)
-        mo_json_put_us(w, "measured_us", c->measured_ns);
-    mo_json_end(w);
-}
-
-static void json_output(const mo_report_execution_output *o, mo_json_writer *w)
-{
-    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
-    mo_json_put_text(w, "name", o->name);
-    mo_json_put_text(w, "type", o->type);
-    if (o->file)
-        mo_json_put_text(w, "file", o->file);
-    json_known(w, "error", o->error);
+    if (e->n_compared == 0)
+        return;
+    mo_json_begin_array(w, "compared", MO_JSON_BLOCK);
+    for (int i = 0; i < e->n_compared; i++) {
+        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(w, "with", e->compared[i].with);
+        json_known(w, "max_error", e->compared[i].max_error);
+        mo_json_put_bool(w, "equal", e->compared[i].max_error <= e->tolerance);
+        mo_json_end(w);
+    }
     mo_json_end(w);
 }
 
@@ -422,21 +397,61 @@ void mo_report_execution_json(const mo_report_execution *e, mo_out *out)
     mo_json_writer w = { .out = out };
 
     mo_json_begin_object(&w, NULL, MO_JSON_LINES);
-    json_what(e, &w);
+    mo_json_put_text(&w, "graph", e->graph);
+    mo_json_put_text(&w, "cluster", e->cluster);
+    mo_json_put_int(&w, "ops", e->ops);
+    mo_json_put_int(&w, "coarse_ops", e->coarse_ops);
+    mo_json_put_int(&w, "edges", e->edges);
+    mo_json_put_int(&w, "devices", e->n_devices);
+    json_predicted(e, &w, "makespan_us", e->predicted_ns);
+    if (e->regime)
+        mo_report_rules_json(e->regime, &e->rules, &w);
     json_times(e, &w);
-    if (e->links)
-        json_links(e, &w);
+    if (e->links) {
+        mo_json_begin_array(&w, "links", MO_JSON_BLOCK);
+        for (int i = 0; i < e->n_links; i++) {
+            const mo_report_execution_link *l = &e->links[i];
+
+            mo_json_begin_object(&w, NULL, MO_JSON_INLINE);
+            mo_json_put_text(&w, "from", l->from);
+            mo_json_put_text(&w, "to", l->to);
+            mo_json_put_text(&w, "path", l->path);
+            mo_json_put_int(&w, "transfers", l->n_transfers);
+            mo_json_put_int(&w, "bytes", l->bytes);
+            mo_json_end(&w);
+        }
+        mo_json_end(&w);
+    }
     mo_json_begin_array(&w, "by_device", MO_JSON_BLOCK);
     for (int k = 0; k < e->n_devices; k++)
         json_device(&e->devices[k], &w);
     mo_json_end(&w);
     mo_json_begin_array(&w, "by_class", MO_JSON_BLOCK);
-    for (int i = 0; i < e->n_classes; i++)
-        json_class(e, &e->classes[i], &w);
+    for (int i = 0; i < e->n_classes; i++) {
+        const mo_report_execution_class *c = &e->classes[i];
+
+        mo_json_begin_object(&w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(&w, "class", c->name);
+        mo_json_put_int(&w, "ops", c->items);
+        json_predicted(e, &w, "predicted_us", c->predicted_ns);
+        if (e->measured)
+            mo_json_put_us(&w, "measured_us", c->measured_ns);
+        mo_json_end(&w);
+    }
     mo_json_end(&w);
+    json_comparisons(e, &w);
     mo_json_begin_array(&w, "outputs", MO_JSON_BLOCK);
-    for (int i = 0; i < e->n_outputs; i++)
-        json_output(&e->outputs[i], &w);
+    for (int i = 0; i < e->n_outputs; i++) {
+        const mo_report_execution_output *o = &e->outputs[i];
+
+        mo_json_begin_object(&w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(&w, "name", o->name);
+        mo_json_put_text(&w, "type", o->type);
+        if (o->file)
+            mo_json_put_text(&w, "file", o->file);
+        json_known(&w, "error", o->error);
+        mo_json_end(&w);
+    }
     mo_json_end(&w);
     mo_json_end(&w);
 }

@@ -48,6 +48,18 @@ typedef struct mo_report_execution_link {
     int64_t bytes;
 } mo_report_execution_link;
 
+/* In place of a prediction that no number of the devices supports. */
+#define MO_REPORT_NO_PREDICTION                                                \
+    "unknown: no times of these devices; measure them with moirai-profile"
+
+/* Outputs beside a reference. */
+typedef struct mo_report_execution_comparison {
+    const char *with; /* "a run on one device", a folder */
+    double max_error;
+} mo_report_execution_comparison;
+
+enum { MO_REPORT_EXECUTION_COMPARISONS = 2 };
+
 typedef struct mo_report_execution {
     const char *graph, *cluster; /* files or names */
     int ops, coarse_ops, edges;
@@ -64,7 +76,8 @@ typedef struct mo_report_execution {
     const mo_regime *regime; /* that it was judged by, with rules; NULL: a graph
                                 alone */
     mo_report_rules rules;
-    bool trusted; /* predicted from numbers of these devices */
+    bool trusted; /* predicted from numbers of these devices; otherwise the
+                     predictions are not printed */
     int64_t measured_ns, spread_ns;
     int64_t min_ns, p95_ns, p99_ns;
     const int64_t *run_ns; /* of every run */
@@ -77,8 +90,10 @@ typedef struct mo_report_execution {
     int n_devices;
     int n_transfers;
     int64_t sent_bytes;
-    /* Sums over transfers, or MO_UNKNOWN. */
-    int64_t predicted_transfer_ns, measured_transfer_ns;
+    /* Sums over transfers, or MO_UNKNOWN. A measured one lasts until its
+     * receiver goes on, and may have waited for a thread that copies or
+     * receives; exposed is the part that receivers had nothing else to do. */
+    int64_t predicted_transfer_ns, measured_transfer_ns, exposed_transfer_ns;
     mo_report_execution_link *links; /* of several ranks; NULL: of one */
     int n_links;
     mo_report_execution_class *classes;
@@ -91,8 +106,8 @@ typedef struct mo_report_execution {
 
     mo_report_execution_output *outputs;
     int n_outputs;
-    const char *compared_with; /* "a run on one device", a folder; or NULL */
-    double max_error;          /* NAN: not compared */
+    mo_report_execution_comparison compared[MO_REPORT_EXECUTION_COMPARISONS];
+    int n_compared;
     double tolerance;
 } mo_report_execution;
 

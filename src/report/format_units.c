@@ -12,13 +12,6 @@ static const char *const flop_units[] = { "FLOP",  "kFLOP", "MFLOP", "GFLOP",
                                           "TFLOP", "PFLOP", "EFLOP", NULL };
 static const char *const time_units[] = { "us", "ms", "s", "ks", NULL };
 
-/* Returns the decimals for three significant digits. The bounds are where
- * rounding would add a digit. */
-static int count_decimals(double value)
-{
-    return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-}
-
 static const char *scale_to_unit(double value, double step,
                                  const char *const *units, char *text)
 {
@@ -32,9 +25,13 @@ static const char *scale_to_unit(double value, double step,
     }
     if (value >= 1e6) /* beyond the largest unit */
         snprintf(text, MO_FORMAT_SIZE, "%.2e %s", value, *unit);
-    else
-        snprintf(text, MO_FORMAT_SIZE, "%.*f %s", count_decimals(value), value,
-                 *unit);
+    else {
+        /* The decimals for three significant digits. The bounds are where
+         * rounding would add a digit. */
+        int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+
+        snprintf(text, MO_FORMAT_SIZE, "%.*f %s", decimals, value, *unit);
+    }
     return text;
 }
 

@@ -59,20 +59,6 @@ static void put_node(const mo_op *op, bool is_cut, mo_out *out)
     mo_out_text(out, "];\n");
 }
 
-static void put_edge(const mo_graph *g, const mo_edge *edge, mo_out *out)
-{
-    char text[MO_FORMAT_SIZE];
-
-    mo_out_text(out, "  ");
-    put_quoted(out, g->ops[edge->from].name);
-    mo_out_text(out, " -> ");
-    put_quoted(out, g->ops[edge->to].name);
-    if (edge->bytes >= 0)
-        mo_out_printf(out, " [label=\"%s\"]",
-                      mo_format_bytes((double) edge->bytes, text));
-    mo_out_text(out, ";\n");
-}
-
 static void put_graph(const mo_report_graph *d, const int *cuts, int n_cuts,
                       mo_out *out)
 {
@@ -88,8 +74,19 @@ static void put_graph(const mo_report_graph *d, const int *cuts, int n_cuts,
         next_cut += is_cut;
         put_node(&g->ops[op], is_cut, out);
     }
-    for (int e = 0; e < g->n_edges; e++)
-        put_edge(g, &g->edges[e], out);
+    for (int e = 0; e < g->n_edges; e++) {
+        const mo_edge *edge = &g->edges[e];
+        char text[MO_FORMAT_SIZE];
+
+        mo_out_text(out, "  ");
+        put_quoted(out, g->ops[edge->from].name);
+        mo_out_text(out, " -> ");
+        put_quoted(out, g->ops[edge->to].name);
+        if (edge->bytes >= 0)
+            mo_out_printf(out, " [label=\"%s\"]",
+                          mo_format_bytes((double) edge->bytes, text));
+        mo_out_text(out, ";\n");
+    }
     mo_out_text(out, "}\n");
 }
 

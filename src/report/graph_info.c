@@ -7,6 +7,7 @@
 
 #include "base/json_writer.h"
 #include "base/utf8.h"
+#include "ingest/infer/dims.h"
 #include "report/format_units.h"
 #include "report/top_ops.h"
 
@@ -15,46 +16,6 @@ enum { SHOWN_SIZE = 128 }; /* of a name; longer ones end in "..." */
 static void put_number(mo_out *out, const char *what, int number)
 {
     mo_out_printf(out, "%-12s%d\n", what, number);
-}
-
-static void put_origin(const mo_report_graph *d, mo_out *out)
-{
-    char file[SHOWN_SIZE];
-
-    mo_out_printf(out, "%-12s%s\n", "graph",
-                  mo_utf8_escape_controls(file, sizeof file, d->file));
-    mo_out_printf(out, "%-12s%s\n", "format", d->format);
-    mo_out_printf(out, "%-12s%016" PRIx64 "\n", "digest", d->digest);
-}
-
-static void put_structure(const mo_summary *s, mo_out *out)
-{
-    put_number(out, "ops", s->ops);
-    put_number(out, "constants", s->constants);
-    put_number(out, "edges", s->edges);
-    put_number(out, "tensors", s->tensors);
-    put_number(out, "sources", s->sources);
-    put_number(out, "sinks", s->sinks);
-    put_number(out, "components", s->components);
-    put_number(out, "depth", s->depth);
-    put_number(out, "width", s->width);
-    if (s->clean_cuts == 0)
-        put_number(out, "clean cuts", 0);
-    else
-        mo_out_printf(out, "%-12s%d, at most %d ops between\n", "clean cuts",
-                      s->clean_cuts, s->largest_segment);
-}
-
-static void put_flops(const mo_summary *s, mo_out *out)
-{
-    char text[MO_FORMAT_SIZE];
-    int known = s->ops - s->ops_without_flops;
-
-    mo_out_printf(out, "%-12s%s", "flops",
-                  mo_format_flops(known ? s->flops : MO_UNKNOWN, text));
-    if (known && s->flops >= 0 && s->ops_without_flops > 0)
-        mo_out_printf(out, ", known for %d of %d ops", known, s->ops);
-    mo_out_char(out, '\n');
 }
 
 /* Whether any weight is known: a sum of 0 may also mean that none is. */
@@ -97,16 +58,6 @@ static void put_bytes(mo_out *out, const char *what, bool known, double bytes)
 
     mo_out_printf(out, "%-12s%s\n", what,
                   mo_format_bytes(known ? bytes : MO_UNKNOWN, text));
-}
-
-static void put_amounts(const mo_graph *g, const mo_summary *s, mo_out *out)
-{
-    put_bytes(out, "weights", knows_weights(g), (double) s->weight_bytes);
-    put_bytes(out, "memory", knows_memory(g), (double) s->memory_bytes);
-    put_bytes(out, "tensor size", knows_tensor_sizes(g),
-              (double) s->tensor_bytes);
-    put_flops(s, out);
-    put_bytes(out, "traffic", knows_traffic(g), s->bytes);
 }
 
 static void put_heavy_op(const mo_graph *g, int op, const char *weight,
@@ -155,12 +106,49 @@ mo_status mo_report_graph_text(const mo_report_graph *description, mo_out *out,
     mo_report_top_ops heaviest;
     mo_status status = mo_report_top_ops_find(
         description->graph, description->summary, &heaviest, err);
+    char file[SHOWN_SIZE];
+    char text[MO_FORMAT_SIZE];
+    int known =
+        description->summary->ops - description->summary->ops_without_flops;
 
     if (status != MO_OK)
         return status;
-    put_origin(description, out);
-    put_structure(description->summary, out);
-    put_amounts(description->graph, description->summary, out);
+    mo_out_printf(
+        out, "%-12s%s\n", "graph",
+        mo_utf8_escape_controls(file, sizeof file, description->file));
+    mo_out_printf(out, "%-12s%s\n", "format", description->format);
+    mo_out_printf(out, "%-12s%016" PRIx64 "\n", "digest", description->digest);
+    put_number(out, "ops", description->summary->ops);
+    put_number(out, "constants", description->summary->constants);
+    put_number(out, "edges", description->summary->edges);
+    put_number(out, "tensors", description->summary->tensors);
+    put_number(out, "sources", description->summary->sources);
+    put_number(out, "sinks", description->summary->sinks);
+    put_number(out, "components", description->summary->components);
+    put_number(out, "depth", description->summary->depth);
+    put_number(out, "width", description->summary->width);
+    if (description->summary->clean_cuts == 0)
+        put_number(out, "clean cuts", 0);
+    else
+        mo_out_printf(out, "%-12s%d, at most %d ops between\n", "clean cuts",
+                      description->summary->clean_cuts,
+                      description->summary->largest_segment);
+    put_bytes(out, "weights", knows_weights(description->graph),
+              (double) description->summary->weight_bytes);
+    put_bytes(out, "memory", knows_memory(description->graph),
+              (double) description->summary->memory_bytes);
+    put_bytes(out, "tensor size", knows_tensor_sizes(description->graph),
+              (double) description->summary->tensor_bytes);
+    mo_out_printf(out, "%-12s%s", "flops",
+                  mo_format_flops(
+                      known ? description->summary->flops : MO_UNKNOWN, text));
+    if (known && description->summary->flops >= 0 &&
+        description->summary->ops_without_flops > 0)
+        mo_out_printf(out, ", known for %d of %d ops", known,
+                      description->summary->ops);
+    mo_out_char(out, '\n');
+    put_bytes(out, "traffic", knows_traffic(description->graph),
+              description->summary->bytes);
     put_heaviest(description->graph, &heaviest, out);
     put_operators(description->summary, out);
     return MO_OK;
@@ -183,42 +171,6 @@ static void json_bytes(mo_json_writer *w, const char *key, int64_t bytes)
         mo_json_put_int(w, key, bytes);
 }
 
-static void json_summary(const mo_summary *s, mo_json_writer *w)
-{
-    mo_json_put_int(w, "ops", s->ops);
-    mo_json_put_int(w, "constants", s->constants);
-    mo_json_put_int(w, "edges", s->edges);
-    mo_json_put_int(w, "tensors", s->tensors);
-    mo_json_put_int(w, "sources", s->sources);
-    mo_json_put_int(w, "sinks", s->sinks);
-    mo_json_put_int(w, "components", s->components);
-    mo_json_put_int(w, "depth", s->depth);
-    mo_json_put_int(w, "width", s->width);
-    mo_json_put_int(w, "clean_cuts", s->clean_cuts);
-    mo_json_put_int(w, "largest_segment", s->largest_segment);
-    json_bytes(w, "weight_bytes", s->weight_bytes);
-    json_bytes(w, "memory_bytes", s->memory_bytes);
-    json_bytes(w, "tensor_bytes", s->tensor_bytes);
-    json_amount(w, "flops", s->flops);
-    json_amount(w, "bytes", s->bytes);
-    mo_json_put_int(w, "ops_without_flops", s->ops_without_flops);
-}
-
-static void json_heavy_op(const mo_graph *g, const mo_report_top_ops *h, int i,
-                          mo_json_writer *w)
-{
-    const mo_op *op = &g->ops[h->ops[i]];
-
-    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
-    mo_json_put_text(w, "op", op->name);
-    mo_json_put_text(w, "type", op->type);
-    json_amount(w, "flops", op->flops);
-    json_amount(w, "bytes", op->bytes);
-    if (strcmp(h->by->key, "flops") != 0)
-        mo_json_put_double(w, h->by->key, h->weights[i]);
-    mo_json_end(w);
-}
-
 mo_status mo_report_graph_json(const mo_report_graph *description, mo_out *out,
                                mo_error *err)
 {
@@ -235,11 +187,37 @@ mo_status mo_report_graph_json(const mo_report_graph *description, mo_out *out,
     mo_json_put_text(&w, "format", d->format);
     mo_json_put_key(&w, "digest");
     mo_out_printf(out, "\"%016" PRIx64 "\"", d->digest);
-    json_summary(s, &w);
+    mo_json_put_int(&w, "ops", s->ops);
+    mo_json_put_int(&w, "constants", s->constants);
+    mo_json_put_int(&w, "edges", s->edges);
+    mo_json_put_int(&w, "tensors", s->tensors);
+    mo_json_put_int(&w, "sources", s->sources);
+    mo_json_put_int(&w, "sinks", s->sinks);
+    mo_json_put_int(&w, "components", s->components);
+    mo_json_put_int(&w, "depth", s->depth);
+    mo_json_put_int(&w, "width", s->width);
+    mo_json_put_int(&w, "clean_cuts", s->clean_cuts);
+    mo_json_put_int(&w, "largest_segment", s->largest_segment);
+    json_bytes(&w, "weight_bytes", s->weight_bytes);
+    json_bytes(&w, "memory_bytes", s->memory_bytes);
+    json_bytes(&w, "tensor_bytes", s->tensor_bytes);
+    json_amount(&w, "flops", s->flops);
+    json_amount(&w, "bytes", s->bytes);
+    mo_json_put_int(&w, "ops_without_flops", s->ops_without_flops);
     mo_json_put_text(&w, "heaviest_by", heaviest.by ? heaviest.by->key : NULL);
     mo_json_begin_array(&w, "heaviest", MO_JSON_LINES);
-    for (int i = 0; i < heaviest.n; i++)
-        json_heavy_op(d->graph, &heaviest, i, &w);
+    for (int i = 0; i < heaviest.n; i++) {
+        const mo_op *op = &d->graph->ops[heaviest.ops[i]];
+
+        mo_json_begin_object(&w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(&w, "op", op->name);
+        mo_json_put_text(&w, "type", op->type);
+        json_amount(&w, "flops", op->flops);
+        json_amount(&w, "bytes", op->bytes);
+        if (strcmp(heaviest.by->key, "flops") != 0)
+            mo_json_put_double(&w, heaviest.by->key, heaviest.weights[i]);
+        mo_json_end(&w);
+    }
     mo_json_end(&w);
     /* Ops without a type count under "". */
     mo_json_begin_object(&w, "operators", MO_JSON_LINES);
@@ -248,4 +226,64 @@ mo_status mo_report_graph_json(const mo_report_graph *description, mo_out *out,
     mo_json_end(&w);
     mo_json_end(&w);
     return MO_OK;
+}
+
+void mo_report_inputs_text(const char *file, const char *format,
+                           const mo_model_inputs *inputs, mo_out *out)
+{
+    char text[SHOWN_SIZE], name[SHOWN_SIZE];
+
+    mo_out_printf(out, "%-12s%s\n", "graph",
+                  mo_utf8_escape_controls(text, sizeof text, file));
+    mo_out_printf(out, "%-12s%s\n", "format", format);
+    for (int i = 0; i < inputs->n; i++) {
+        const mo_model_input *one = &inputs->items[i];
+        const mo_dims_text dims =
+            mo_dims_format_named(&one->shape, one->dim_names);
+
+        mo_out_printf(out, "%-12s%s  %s %s\n", "input",
+                      mo_utf8_escape_controls(name, sizeof name, one->name),
+                      one->dtype ? one->dtype : "?",
+                      mo_utf8_escape_controls(text, sizeof text, dims.text));
+    }
+    mo_out_text(out, "ops         depend on the sizes of the inputs; add");
+    for (int i = 0; i < inputs->n; i++) {
+        mo_shape sizes = inputs->items[i].shape;
+
+        if (mo_shape_is_static(&sizes))
+            continue;
+        for (int d = 0; d < sizes.rank; d++)
+            sizes.dims[d] = sizes.dims[d] < 0 ? 1 : sizes.dims[d];
+        mo_out_printf(
+            out, " --shape %s=%s",
+            mo_utf8_escape_controls(name, sizeof name, inputs->items[i].name),
+            sizes.rank < 0 ? "1,..." : mo_dims_format(&sizes).text);
+    }
+    mo_out_char(out, '\n');
+}
+
+void mo_report_inputs_json(const char *file, const char *format,
+                           const mo_model_inputs *inputs, mo_out *out)
+{
+    mo_json_writer w = { .out = out };
+
+    mo_json_begin_object(&w, NULL, MO_JSON_LINES);
+    mo_json_put_text(&w, "graph", file);
+    mo_json_put_text(&w, "format", format);
+    mo_json_begin_array(&w, "inputs", MO_JSON_LINES);
+    for (int i = 0; i < inputs->n; i++) {
+        const mo_model_input *one = &inputs->items[i];
+
+        mo_json_begin_object(&w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(&w, "name", one->name);
+        mo_json_put_text(&w, "dtype", one->dtype);
+        mo_json_put_text(
+            &w, "shape",
+            one->shape.rank == 0
+                ? ""
+                : mo_dims_format_named(&one->shape, one->dim_names).text);
+        mo_json_end(&w);
+    }
+    mo_json_end(&w);
+    mo_json_end(&w);
 }

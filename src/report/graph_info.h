@@ -11,6 +11,7 @@
 #include "base/out.h"
 #include "graph/graph.h"
 #include "graph/summary.h"
+#include "ingest/read.h"
 
 typedef struct mo_report_graph {
     const char *file;   /* as given by the user */
@@ -29,6 +30,13 @@ mo_status mo_report_graph_text(const mo_report_graph *description, mo_out *out,
 /* Writes one object; moirai-info(1) lists its keys. Unknown values are null. */
 mo_status mo_report_graph_json(const mo_report_graph *description, mo_out *out,
                                mo_error *err);
+
+/* Describe a model with dynamic inputs, whose graph is not known: format and
+ * inputs, and in the text the options that give their sizes. */
+void mo_report_inputs_text(const char *file, const char *format,
+                           const mo_model_inputs *inputs, mo_out *out);
+void mo_report_inputs_json(const char *file, const char *format,
+                           const mo_model_inputs *inputs, mo_out *out);
 
 /* Writes the ops as a digraph, clean cuts filled, without constants. */
 mo_status mo_report_graph_dot(const mo_report_graph *description, mo_out *out,

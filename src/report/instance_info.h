@@ -10,6 +10,7 @@
 
 typedef struct mo_report_instance {
     const char *graph, *cluster; /* as given by the user */
+    int fine_ops;                /* of the graph before it was coarsened */
     const mo_instance *instance;
 } mo_report_instance;
 

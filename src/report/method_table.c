@@ -50,13 +50,6 @@ typedef struct table {
     mo_out *out;
 } table;
 
-/* The unit of the shortest time. */
-static const mo_time_unit *unit_for(const mo_report_methods *p)
-{
-    return mo_format_time_unit(
-        p->n > 0 && !p->rows[0].why ? p->rows[0].makespan_ns : p->bound_ns);
-}
-
 static const char *device_name(const mo_report_methods *p, int device,
                                char *name)
 {
@@ -123,47 +116,17 @@ static bool has_period(const mo_report_methods *p)
     return false;
 }
 
-/* "makespan/ms" defines the widths below. */
-static void put_heading(const table *t)
-{
-    char makespan[CELL_ROOM], bound[CELL_ROOM];
-
-    snprintf(makespan, sizeof makespan, "%s/%s",
-             has_period(t->p) ? "period" : "makespan", t->unit->name);
-    snprintf(bound, sizeof bound, "bound/%s", t->unit->name);
-    mo_out_printf(t->out, "%-*s %12s %9s %12s %8s  %-*s %8s\n", t->name_width,
-                  "method", makespan, "vs single", bound, "gap/%",
-                  t->memory_width, "memory peak", "seconds");
-}
-
 static void put_time(const table *t, int64_t ns)
 {
     mo_out_printf(t->out, " %12.*f", t->unit->decimals,
                   (double) ns / t->unit->ns);
 }
 
-static void put_gain(const table *t, const mo_report_method_row *row)
-{
-    if (t->p->single == MO_FREE || row->makespan_ns == 0)
-        mo_out_printf(t->out, " %9s", "-");
-    else
-        mo_out_printf(t->out, " %7.3f x",
-                      (double) t->p->single_ns / (double) row->makespan_ns);
-}
-
-static void put_gap(const table *t, const mo_report_method_row *row)
-{
-    char text[MO_FORMAT_SIZE];
-    const char *gap = "-";
-
-    if (mo_report_methods_has_gap(t->p, row))
-        gap = mo_format_percent(mo_report_methods_gap(t->p, row), text);
-    mo_out_printf(t->out, " %8s", gap);
-}
-
 static void put_row(const table *t, const mo_report_method_row *row)
 {
     char cell[CELL_ROOM];
+    char text[MO_FORMAT_SIZE];
+    const char *gap = "-";
 
     mo_out_printf(t->out, "%-*s", t->name_width, row->method);
     if (row->why) {
@@ -171,12 +134,18 @@ static void put_row(const table *t, const mo_report_method_row *row)
         return;
     }
     put_time(t, row->makespan_ns);
-    put_gain(t, row);
+    if (t->p->single == MO_FREE || row->makespan_ns == 0)
+        mo_out_printf(t->out, " %9s", "-");
+    else
+        mo_out_printf(t->out, " %7.3f x",
+                      (double) t->p->single_ns / (double) row->makespan_ns);
     if (t->p->is_infeasible)
         mo_out_printf(t->out, " %12s", "-");
     else
         put_time(t, t->p->bound_ns);
-    put_gap(t, row);
+    if (mo_report_methods_has_gap(t->p, row))
+        gap = mo_format_percent(mo_report_methods_gap(t->p, row), text);
+    mo_out_printf(t->out, " %8s", gap);
     memory_cell(t->p, row, cell);
     mo_out_text(t->out, "  ");
     put_padded(t->out, cell, t->memory_width);
@@ -226,7 +195,7 @@ static void put_bound(const table *t, const mo_report_method_row *best)
     mo_out_printf(t->out, " (%s)\n", p->bound_by);
 }
 
-/* The pipeline of the best placement, and whole copies instead. */
+/* The pipeline of the best placement, and replication instead. */
 static void put_pipeline(const table *t, const mo_report_method_row *best)
 {
     const mo_report_methods *p = t->p;
@@ -247,13 +216,9 @@ static void put_pipeline(const table *t, const mo_report_method_row *best)
     mo_out_printf(t->out, "; bottleneck: %s\n", best->bottleneck);
     if (p->n_replicas == 0)
         return;
-    if (p->n_replicas == 1)
-        mo_out_text(t->out, "a whole copy on one device");
-    else
-        mo_out_printf(t->out, "a whole copy on each of %d devices",
-                      p->n_replicas);
-    mo_out_text(t->out,
-                p->replicas_ns < best->makespan_ns ? " is better: " : ": ");
+    mo_out_printf(t->out, "replication on %d device%s%s: ", p->n_replicas,
+                  p->n_replicas == 1 ? "" : "s",
+                  p->replicas_ns < best->makespan_ns ? " is faster" : "");
     put_amount(t, p->replicas_ns);
     mo_out_text(t->out, "\n");
 }
@@ -279,10 +244,21 @@ static void put_losses(const table *t)
 
 void mo_report_methods_text(const mo_report_methods *p, mo_out *out)
 {
-    const table t = { p, unit_for(p), name_width(p), memory_width(p), out };
+    int64_t shortest_ns =
+        p->n > 0 && !p->rows[0].why ? p->rows[0].makespan_ns : p->bound_ns;
+    const table t = { p, mo_format_time_unit(shortest_ns), name_width(p),
+                      memory_width(p), out };
     const mo_report_method_row *best = mo_report_methods_best(p);
+    char makespan[CELL_ROOM];
+    char bound[CELL_ROOM];
 
-    put_heading(&t);
+    /* "makespan/ms" defines the widths below. */
+    snprintf(makespan, sizeof makespan, "%s/%s",
+             has_period(t.p) ? "period" : "makespan", t.unit->name);
+    snprintf(bound, sizeof bound, "bound/%s", t.unit->name);
+    mo_out_printf(t.out, "%-*s %12s %9s %12s %8s  %-*s %8s\n", t.name_width,
+                  "method", makespan, "vs single", bound, "gap/%",
+                  t.memory_width, "memory peak", "seconds");
     for (int i = 0; i < p->n; i++)
         put_row(&t, &p->rows[i]);
     mo_out_text(out, "\n");
@@ -291,47 +267,6 @@ void mo_report_methods_text(const mo_report_methods *p, mo_out *out)
     put_pipeline(&t, best);
     if (p->losses && best)
         put_losses(&t);
-}
-
-static void json_placement(const mo_report_methods *p,
-                           const mo_report_method_row *row, mo_json_writer *w)
-{
-    if (row->steady_ns > 0) {
-        mo_json_put_us(w, "period_us", row->makespan_ns);
-        mo_json_put_us(w, "steady_period_us", row->steady_ns);
-        mo_json_put_us(w, "latency_us", row->latency_ns);
-        mo_json_put_int(w, "in_flight", row->in_flight);
-        mo_json_put_int(w, "least_in_flight", row->least_in_flight);
-        mo_json_put_bool(w, "in_flight_is_least",
-                         row->least_in_flight >= row->in_flight);
-        mo_json_put_text(w, "bottleneck", row->bottleneck);
-        if (p->n_replicas > 0)
-            mo_json_put_us(w, "replicas_us", p->replicas_ns);
-    } else {
-        mo_json_put_us(w, "makespan_us", row->makespan_ns);
-    }
-    if (p->single != MO_FREE)
-        mo_json_put_us(w, "best_single_us", p->single_ns);
-    if (p->is_infeasible)
-        mo_json_put_null(w, "bound_us");
-    else
-        mo_json_put_us(w, "bound_us", p->bound_ns);
-    if (mo_report_methods_has_gap(p, row))
-        mo_json_put_double(w, "gap", mo_report_methods_gap(p, row));
-    mo_json_put_bool(w, "optimal",
-                     row->fits && row->makespan_ns <= p->bound_ns);
-    mo_json_put_bool(w, "fits", row->fits);
-    if (row->ended_by)
-        mo_json_put_text(w, "ended_by", row->ended_by);
-    if (row->fullest != MO_FREE) {
-        mo_json_put_text(w, "fullest", p->x->device_ids[row->fullest]);
-        mo_json_put_int(w, "peak_bytes", row->peak_bytes);
-        mo_json_put_int(w, "capacity_bytes",
-                        p->x->capacity_bytes[row->fullest]);
-    }
-    if (row->lower_ns > 0)
-        mo_json_put_us(w, "proven_us", row->lower_ns);
-    mo_json_put_int(w, "rounds", row->rounds);
 }
 
 static void json_losses(const mo_report_methods *p, mo_json_writer *w)
@@ -365,8 +300,44 @@ void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
             mo_json_put_text(&w, "why", row->why);
         if (row->why && row->ended_by)
             mo_json_put_text(&w, "ended_by", row->ended_by);
-        if (!row->why)
-            json_placement(p, row, &w);
+        if (!row->why) {
+            if (row->steady_ns > 0) {
+                mo_json_put_us(&w, "period_us", row->makespan_ns);
+                mo_json_put_us(&w, "steady_period_us", row->steady_ns);
+                mo_json_put_us(&w, "latency_us", row->latency_ns);
+                mo_json_put_int(&w, "in_flight", row->in_flight);
+                mo_json_put_int(&w, "least_in_flight", row->least_in_flight);
+                mo_json_put_bool(&w, "in_flight_is_least",
+                                 row->least_in_flight >= row->in_flight);
+                mo_json_put_text(&w, "bottleneck", row->bottleneck);
+                if (p->n_replicas > 0)
+                    mo_json_put_us(&w, "replicas_us", p->replicas_ns);
+            } else {
+                mo_json_put_us(&w, "makespan_us", row->makespan_ns);
+            }
+            if (p->single != MO_FREE)
+                mo_json_put_us(&w, "best_single_us", p->single_ns);
+            if (p->is_infeasible)
+                mo_json_put_null(&w, "bound_us");
+            else
+                mo_json_put_us(&w, "bound_us", p->bound_ns);
+            if (mo_report_methods_has_gap(p, row))
+                mo_json_put_double(&w, "gap", mo_report_methods_gap(p, row));
+            mo_json_put_bool(&w, "optimal",
+                             row->fits && row->makespan_ns <= p->bound_ns);
+            mo_json_put_bool(&w, "fits", row->fits);
+            if (row->ended_by)
+                mo_json_put_text(&w, "ended_by", row->ended_by);
+            if (row->fullest != MO_FREE) {
+                mo_json_put_text(&w, "fullest", p->x->device_ids[row->fullest]);
+                mo_json_put_int(&w, "peak_bytes", row->peak_bytes);
+                mo_json_put_int(&w, "capacity_bytes",
+                                p->x->capacity_bytes[row->fullest]);
+            }
+            if (row->lower_ns > 0)
+                mo_json_put_us(&w, "proven_us", row->lower_ns);
+            mo_json_put_int(&w, "rounds", row->rounds);
+        }
         mo_json_put_key(&w, "seconds");
         mo_out_printf(out, "%.3f", row->seconds);
         if (i == 0 && p->losses && mo_report_methods_best(p))

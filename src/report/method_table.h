@@ -18,7 +18,7 @@ typedef struct mo_report_method_row {
     bool fits;            /* within memory; otherwise unusable */
     const char *ended_by; /* "time limit" or "signal", where that ended the
                              search before a placement that fits; or NULL */
-    int64_t makespan_ns;  /* with the objective period, that */
+    int64_t makespan_ns;  /* with the objective period: the period */
     int64_t steady_ns;    /* period that the pipeline keeps; 0: the objective is
                              latency, and the next three have no meaning */
     int64_t latency_ns;   /* of a request in the pipeline */
@@ -48,8 +48,8 @@ typedef struct mo_report_methods {
     int single;           /* the best single device, or MO_FREE */
     int64_t single_ns;    /* makespan on it, which is its period, too */
     int n_replicas;       /* devices that hold a whole copy; 0: not computed */
-    int64_t replicas_ns;  /* period of requests that go to the copies in turn,
-                             each device as often as it is fast */
+    int64_t replicas_ns;  /* period if requests are distributed to the copies
+                             in proportion to the speed of their devices */
     const mo_report_device_loss *losses; /* by device; NULL: not computed */
 } mo_report_methods;
 
@@ -59,10 +59,14 @@ void mo_report_methods_json(const mo_report_methods *p, mo_out *out);
 /* Returns the first row if it is usable, else NULL; borrowed from p. */
 const mo_report_method_row *mo_report_methods_best(const mo_report_methods *p);
 
-/* Sets the gap of the row's makespan. Returns false if that is below the
- * bound, which happens to placements that exceed memory. */
+/* Returns whether the row has a gap: not if there is no bound because the
+ * instance is infeasible, nor if the makespan is below the bound, as that of a
+ * placement which exceeds memory can be. */
 bool mo_report_methods_has_gap(const mo_report_methods *p,
                                const mo_report_method_row *row);
+
+/* Returns (makespan - bound) / makespan, or 0 for a makespan of 0; the row has
+ * a gap. */
 double mo_report_methods_gap(const mo_report_methods *p,
                              const mo_report_method_row *row);
 

@@ -21,7 +21,7 @@ static const char *hex(uint64_t digest, char text[DIGEST_SIZE])
 
 static double unit_us(const mo_report_solution *r)
 {
-    return r->origin->has_unit ? (double) r->origin->unit_ns / 1000 : NAN;
+    return r->origin->unit_ns > 0 ? (double) r->origin->unit_ns / 1000 : NAN;
 }
 
 /* The objective of the file, else column w; NAN: none, or infinite. */
@@ -58,6 +58,15 @@ static void put_line(mo_out *out, const char *what, const char *text)
     mo_out_printf(out, "%-12s%s\n", what, shown(text, room));
 }
 
+static void put_list(mo_out *out, const char *key,
+                     const mo_provenance_list *list)
+{
+    for (int i = 0; i < list->n; i++)
+        put_line(out, key, list->items[i]);
+    if (list->is_cut)
+        put_line(out, key, "not recorded, too long");
+}
+
 static void put_members(const mo_report_solution *r, mo_out *out)
 {
     for (int i = 0; i < r->n_members; i++) {
@@ -82,7 +91,7 @@ static void put_time(const mo_report_solution *r, const char *what,
     if (isnan(value))
         return;
     mo_out_printf(out, "%-12s", what);
-    if (r->origin->has_unit && fabs(value * unit_us(r)) < 9e15) {
+    if (r->origin->unit_ns > 0 && fabs(value * unit_us(r)) < 9e15) {
         mo_out_text(out,
                     mo_format_time(llround(value * unit_us(r) * 1000), text));
     } else {
@@ -98,52 +107,10 @@ static bool has_period(const mo_report_solution *r)
            strcmp(r->origin->formulation, mo_formulation_period.name) == 0;
 }
 
-static void put_claims(const mo_report_solution *r, mo_out *out)
-{
-    const mo_solution *s = r->solution;
-    mo_solution_status status = claimed_status(s);
-
-    put_line(out, "layout", s->layout);
-    if (status != MO_SOLUTION_STATUS_UNKNOWN)
-        mo_out_printf(out, "%-12s%s, as claimed\n", "status",
-                      status == MO_SOLUTION_STATUS_UNCONFIRMED
-                          ? "optimal, not confirmed"
-                      : status == MO_SOLUTION_STATUS_OPTIMAL_AS_GIVEN
-                          ? "optimal for its model as given"
-                          : mo_solution_status_names[status]);
-    put_time(r, has_period(r) ? "period" : "makespan", claimed(s), out);
-    put_time(r, "bound", claimed_bound(s), out);
-}
-
 /* Whether the identity columns fit their digest. */
 static const char *integrity(const mo_provenance *o)
 {
     return o->edited ? "edited" : o->has_digest ? "intact" : "no digest";
-}
-
-static void put_options(const mo_report_solution *r, mo_out *out)
-{
-    const mo_provenance *o = r->origin;
-
-    if (o->has_options) {
-        put_line(out, "identity", integrity(o));
-        put_line(out, "formulation", o->formulation);
-        put_line(out, "congestion", mo_congestion_names[o->regime.congestion]);
-        put_line(out, "tensors", mo_tensors_names[o->regime.tensors]);
-        put_line(out, "memory", mo_memory_names[o->regime.memory]);
-        put_line(out, "fusion", o->fusion);
-    }
-    if (o->in_flight > 0)
-        mo_out_printf(out, "%-12sat most %d\n", "in flight",
-                      (int) o->in_flight);
-    if (o->cost[0])
-        put_line(out, "cost", o->cost);
-    if (o->formats[0])
-        put_line(out, "formats", o->formats);
-    for (int i = 0; i < o->n_shapes; i++)
-        put_line(out, "shape", o->shapes[i]);
-    if (o->shapes_cut)
-        put_line(out, "shape", "not recorded, too long");
 }
 
 static void put_input(const mo_report_input *input, mo_out *out)
@@ -185,16 +152,51 @@ static void put_devices(const mo_report_solution *r, mo_out *out)
     }
 }
 
+/* Files of Moirai have the layout of Gurobi with comments of their own. */
+static const char *layout_of(const mo_solution *s)
+{
+    return s->note.by[0] ? "moirai" : s->layout;
+}
+
 void mo_report_solution_text(const mo_report_solution *r, mo_out *out)
 {
     char room[SHOWN_SIZE];
+    const mo_solution *s = r->solution;
+    mo_solution_status status;
+    const mo_provenance *o = r->origin;
 
     put_line(out, r->n_members > 0 ? "bundle" : "solution", r->file);
     put_members(r, out);
     if (!r->solution)
         return;
-    put_claims(r, out);
-    put_options(r, out);
+    status = claimed_status(s);
+    put_line(out, "layout", layout_of(s));
+    if (status != MO_SOLUTION_STATUS_UNKNOWN)
+        mo_out_printf(out, "%-12s%s, as claimed\n", "status",
+                      status == MO_SOLUTION_STATUS_UNCONFIRMED
+                          ? "optimal, not confirmed"
+                      : status == MO_SOLUTION_STATUS_OPTIMAL_AS_GIVEN
+                          ? "optimal for its model as given"
+                          : mo_solution_status_names[status]);
+    put_time(r, has_period(r) ? "period" : "makespan", claimed(s), out);
+    put_time(r, "bound", claimed_bound(s), out);
+    if (o->has_options) {
+        put_line(out, "identity", integrity(o));
+        put_line(out, "formulation", o->formulation);
+        put_line(out, "congestion", mo_congestion_names[o->regime.congestion]);
+        put_line(out, "tensors", mo_tensors_names[o->regime.tensors]);
+        put_line(out, "memory", mo_memory_names[o->regime.memory]);
+        put_line(out, "fusion", o->fusion);
+    }
+    if (o->in_flight > 0)
+        mo_out_printf(out, "%-12sat most %d\n", "in flight",
+                      (int) o->in_flight);
+    if (o->cost[0])
+        put_line(out, "cost", o->cost);
+    if (o->formats[0])
+        put_line(out, "formats", o->formats);
+    put_list(out, "shape", &o->shapes);
+    put_list(out, "value", &o->values);
     if (!r->origin->has_graph && r->solution->n > 0)
         put_line(out, "graph", "not recorded; give it with --graph");
     for (int i = 0; i < r->n_inputs; i++)
@@ -211,25 +213,6 @@ void mo_report_solution_text(const mo_report_solution *r, mo_out *out)
     put_devices(r, out);
 }
 
-static void json_members(const mo_report_solution *r, mo_json_writer *w)
-{
-    char digest[DIGEST_SIZE];
-
-    mo_json_begin_array(w, "members", MO_JSON_LINES);
-    for (int i = 0; i < r->n_members; i++) {
-        const mo_report_member *m = &r->members[i];
-
-        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
-        mo_json_put_text(w, "name", m->name);
-        mo_json_put_int(w, "bytes", m->size);
-        if (m->has_digest)
-            mo_json_put_text(w, "digest", hex(m->digest, digest));
-        mo_json_put_bool(w, "packed", m->packed);
-        mo_json_end(w);
-    }
-    mo_json_end(w);
-}
-
 static void json_time(const mo_report_solution *r, mo_json_writer *w,
                       const char *key, double value)
 {
@@ -237,6 +220,15 @@ static void json_time(const mo_report_solution *r, mo_json_writer *w,
 
     if (fabs(ns) < 9e15)
         mo_json_put_us(w, key, llround(ns));
+}
+
+static void json_list(mo_json_writer *w, const char *key,
+                      const mo_provenance_list *list)
+{
+    mo_json_begin_array(w, key, MO_JSON_INLINE);
+    for (int i = 0; i < list->n; i++)
+        mo_json_put_text(w, NULL, list->items[i]);
+    mo_json_end(w);
 }
 
 static void json_options(const mo_report_solution *r, mo_json_writer *w)
@@ -258,10 +250,8 @@ static void json_options(const mo_report_solution *r, mo_json_writer *w)
         mo_json_put_text(w, "cost", o->cost);
     if (o->formats[0])
         mo_json_put_text(w, "formats", o->formats);
-    mo_json_begin_array(w, "shapes", MO_JSON_INLINE);
-    for (int i = 0; i < o->n_shapes; i++)
-        mo_json_put_text(w, NULL, o->shapes[i]);
-    mo_json_end(w);
+    json_list(w, "shapes", &o->shapes);
+    json_list(w, "values", &o->values);
 }
 
 static void json_inputs(const mo_report_solution *r, mo_json_writer *w)
@@ -288,30 +278,33 @@ static void json_inputs(const mo_report_solution *r, mo_json_writer *w)
     mo_json_end(w);
 }
 
-static void json_devices(const mo_report_solution *r, mo_json_writer *w)
-{
-    mo_json_begin_array(w, "devices", MO_JSON_LINES);
-    for (int k = 0; k < r->n_devices; k++) {
-        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
-        mo_json_put_text(w, "id", r->device_ids ? r->device_ids[k] : NULL);
-        mo_json_put_int(w, "ops", r->ops[k]);
-        mo_json_end(w);
-    }
-    mo_json_end(w);
-}
-
 void mo_report_solution_json(const mo_report_solution *r, mo_out *out)
 {
     mo_json_writer w = { .out = out };
 
     mo_json_begin_object(&w, NULL, MO_JSON_LINES);
     mo_json_put_text(&w, r->n_members > 0 ? "bundle" : "solution", r->file);
-    if (r->n_members > 0)
-        json_members(r, &w);
+    if (r->n_members > 0) {
+        char digest[DIGEST_SIZE];
+
+        mo_json_begin_array(&w, "members", MO_JSON_LINES);
+        for (int i = 0; i < r->n_members; i++) {
+            const mo_report_member *m = &r->members[i];
+
+            mo_json_begin_object(&w, NULL, MO_JSON_INLINE);
+            mo_json_put_text(&w, "name", m->name);
+            mo_json_put_int(&w, "bytes", m->size);
+            if (m->has_digest)
+                mo_json_put_text(&w, "digest", hex(m->digest, digest));
+            mo_json_put_bool(&w, "packed", m->packed);
+            mo_json_end(&w);
+        }
+        mo_json_end(&w);
+    }
     if (r->solution) {
         const mo_solution *s = r->solution;
 
-        mo_json_put_text(&w, "layout", s->layout);
+        mo_json_put_text(&w, "layout", layout_of(s));
         if (claimed_status(s) != MO_SOLUTION_STATUS_UNKNOWN)
             mo_json_put_text(&w, "claimed_status",
                              mo_solution_status_names[claimed_status(s)]);
@@ -319,7 +312,14 @@ void mo_report_solution_json(const mo_report_solution *r, mo_out *out)
         json_time(r, &w, "claimed_bound_us", claimed_bound(s));
         json_options(r, &w);
         json_inputs(r, &w);
-        json_devices(r, &w);
+        mo_json_begin_array(&w, "devices", MO_JSON_LINES);
+        for (int k = 0; k < r->n_devices; k++) {
+            mo_json_begin_object(&w, NULL, MO_JSON_INLINE);
+            mo_json_put_text(&w, "id", r->device_ids ? r->device_ids[k] : NULL);
+            mo_json_put_int(&w, "ops", r->ops[k]);
+            mo_json_end(&w);
+        }
+        mo_json_end(&w);
     }
     mo_json_end(&w);
 }

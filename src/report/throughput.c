@@ -6,6 +6,7 @@
 #include "base/json_writer.h"
 #include "base/minmax.h"
 #include "base/utf8.h"
+#include "report/execution.h"
 #include "report/format_units.h"
 
 enum { NAME_ROOM = 200, ROW_ROOM = 2 * NAME_ROOM + 32 };
@@ -68,9 +69,11 @@ static void put_time(const char *before, int64_t ns, mo_out *out)
 
 static void put_period(const mo_report_throughput *t, mo_out *out)
 {
-    put_time("predicted   ", t->predicted_period_ns, out);
-    mo_out_printf(out, " a request%s\n",
-                  t->trusted ? "" : ", by a guess of the device");
+    if (t->trusted) {
+        put_time("predicted   ", t->predicted_period_ns, out);
+        mo_out_text(out, " a request\n");
+    } else
+        mo_out_printf(out, "%-12s%s\n", "predicted", MO_REPORT_NO_PREDICTION);
     if (t->n_completed == 0)
         return;
     put_time("measured    ", t->period_ns, out);
@@ -90,31 +93,6 @@ static void put_period(const mo_report_throughput *t, mo_out *out)
     put_time(", p99 ", t->p99_ns, out);
     put_time(", min ", t->min_ns, out);
     mo_out_text(out, "\n");
-}
-
-static void put_resources(const mo_report_throughput *t, mo_out *out)
-{
-    char name[ROW_ROOM], text[MO_FORMAT_SIZE];
-
-    mo_out_printf(out, "%-12s%s", "bottleneck",
-                  name_resource(bottleneck(t, true), name));
-    mo_out_printf(out, "; predicted %s\n",
-                  name_resource(bottleneck(t, false), name));
-    mo_out_printf(out, "\n%-32s%14s%14s%14s\n", "resource", "predicted",
-                  "measured", "utilization");
-    for (int i = 0; i < t->n_resources; i++) {
-        const mo_report_throughput_resource *r = &t->resources[i];
-
-        mo_out_printf(out, "%-32s", name_resource(r, name));
-        mo_out_printf(out, "%14s", mo_format_time(r->predicted_ns, text));
-        mo_out_printf(out, "%14s",
-                      r->measured_ns >= 0 ? mo_format_time(r->measured_ns, text)
-                                          : "-");
-        if (t->n_completed > 0)
-            mo_out_printf(out, "%12.1f %%\n", 100 * utilization(t, r));
-        else
-            mo_out_printf(out, "%14s\n", "-");
-    }
 }
 
 static void put_device(const mo_report_throughput *t,
@@ -154,35 +132,45 @@ void mo_report_throughput_text(const mo_report_throughput *t, mo_out *out)
     if (t->load)
         mo_out_printf(out, "%-12s%s\n", "not quiet", t->load);
     mo_out_printf(out, "%-12s%s\n", "precision", t->precision);
-    if (t->n_resources > 0)
-        put_resources(t, out);
+    if (t->n_resources > 0) {
+        char name[ROW_ROOM], text[MO_FORMAT_SIZE];
+
+        mo_out_printf(out, "%-12s%s", "bottleneck",
+                      name_resource(bottleneck(t, true), name));
+        if (t->trusted)
+            mo_out_printf(out, "; predicted %s",
+                          name_resource(bottleneck(t, false), name));
+        mo_out_printf(out, "\n\n%-32s%14s%14s%14s\n", "resource", "predicted",
+                      "measured", "utilization");
+        for (int i = 0; i < t->n_resources; i++) {
+            const mo_report_throughput_resource *r = &t->resources[i];
+
+            mo_out_printf(out, "%-32s", name_resource(r, name));
+            mo_out_printf(out, "%14s",
+                          t->trusted ? mo_format_time(r->predicted_ns, text)
+                                     : "-");
+            mo_out_printf(out, "%14s",
+                          r->measured_ns >= 0
+                              ? mo_format_time(r->measured_ns, text)
+                              : "-");
+            if (t->n_completed > 0)
+                mo_out_printf(out, "%12.1f %%\n", 100 * utilization(t, r));
+            else
+                mo_out_printf(out, "%14s\n", "-");
+        }
+    }
     mo_out_text(out, "\n");
     for (int d = 0; d < t->n_devices; d++)
         put_device(t, &t->devices[d], out);
 }
 
-static void json_times(const mo_report_throughput *t, mo_json_writer *w)
+static void json_predicted(const mo_report_throughput *t, mo_json_writer *w,
+                           const char *key, int64_t ns)
 {
-    char name[ROW_ROOM];
-
-    mo_json_put_us(w, "period_us", t->period_ns);
-    mo_json_put_us(w, "predicted_period_us", t->predicted_period_ns);
-    mo_json_put_int(w, "periods", t->n_steady);
-    mo_json_put_double(w, "requests_per_second", rate(t));
-    mo_json_put_us(w, "wall_us", t->wall_ns);
-    mo_json_put_us(w, "min_us", t->min_ns);
-    mo_json_put_us(w, "p50_us", t->p50_ns);
-    mo_json_put_us(w, "p95_us", t->p95_ns);
-    mo_json_put_us(w, "p99_us", t->p99_ns);
-    if (t->n_resources > 0) {
-        mo_json_put_text(w, "bottleneck",
-                         name_resource(bottleneck(t, true), name));
-        mo_json_put_text(w, "predicted_bottleneck",
-                         name_resource(bottleneck(t, false), name));
-    }
-    mo_json_put_bool(w, "quiet", !t->load);
-    if (t->load)
-        mo_json_put_text(w, "load", t->load);
+    if (t->trusted)
+        mo_json_put_us(w, key, ns);
+    else
+        mo_json_put_null(w, key);
 }
 
 static void json_resource(const mo_report_throughput *t,
@@ -195,7 +183,7 @@ static void json_resource(const mo_report_throughput *t,
         mo_json_put_text(w, r->to ? "from" : "device", r->from);
     if (r->to)
         mo_json_put_text(w, "to", r->to);
-    mo_json_put_us(w, "predicted_us", r->predicted_ns);
+    json_predicted(t, w, "predicted_us", r->predicted_ns);
     if (r->measured_ns >= 0)
         mo_json_put_us(w, "measured_us", r->measured_ns);
     if (t->n_completed > 0)
@@ -222,6 +210,7 @@ static void json_device(const mo_report_throughput_device *d, mo_json_writer *w)
 void mo_report_throughput_json(const mo_report_throughput *t, mo_out *out)
 {
     mo_json_writer w = { .out = out };
+    char name[ROW_ROOM];
 
     mo_json_begin_object(&w, NULL, MO_JSON_LINES);
     mo_json_put_text(&w, "graph", t->graph);
@@ -238,7 +227,25 @@ void mo_report_throughput_json(const mo_report_throughput *t, mo_out *out)
     mo_json_put_int(&w, "completed", t->n_completed);
     if (t->stopped_by)
         mo_json_put_text(&w, "stopped_by", t->stopped_by);
-    json_times(t, &w);
+    mo_json_put_us(&w, "period_us", t->period_ns);
+    json_predicted(t, &w, "predicted_period_us", t->predicted_period_ns);
+    mo_json_put_int(&w, "periods", t->n_steady);
+    mo_json_put_double(&w, "requests_per_second", rate(t));
+    mo_json_put_us(&w, "wall_us", t->wall_ns);
+    mo_json_put_us(&w, "min_us", t->min_ns);
+    mo_json_put_us(&w, "p50_us", t->p50_ns);
+    mo_json_put_us(&w, "p95_us", t->p95_ns);
+    mo_json_put_us(&w, "p99_us", t->p99_ns);
+    if (t->n_resources > 0) {
+        mo_json_put_text(&w, "bottleneck",
+                         name_resource(bottleneck(t, true), name));
+        if (t->trusted)
+            mo_json_put_text(&w, "predicted_bottleneck",
+                             name_resource(bottleneck(t, false), name));
+    }
+    mo_json_put_bool(&w, "quiet", !t->load);
+    if (t->load)
+        mo_json_put_text(&w, "load", t->load);
     mo_json_begin_array(&w, "resources", MO_JSON_BLOCK);
     for (int i = 0; i < t->n_resources; i++)
         json_resource(t, &t->resources[i], &w);

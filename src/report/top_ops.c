@@ -101,49 +101,6 @@ static const struct {
     { { "memory_bytes", "memory", mo_format_bytes }, weigh_by_memory },
 };
 
-static void take_from_summary(const mo_graph *g, const mo_summary *summary,
-                              mo_report_top_ops *h)
-{
-    h->by = &by_flops;
-    for (int i = 0; i < summary->n_heaviest && h->n < MO_REPORT_TOP_OPS_MAX;
-         i++) {
-        double weight = g->ops[summary->heaviest[i]].flops;
-
-        if (weight < 0)
-            break;
-        h->ops[h->n] = summary->heaviest[i];
-        h->weights[h->n++] = weight;
-    }
-}
-
-/* Inserts op in order; the last may drop out. */
-static void insert_op(mo_report_top_ops *h, int op, double weight)
-{
-    int at = h->n < MO_REPORT_TOP_OPS_MAX ? h->n++ : MO_REPORT_TOP_OPS_MAX - 1;
-
-    for (; at > 0 && h->weights[at - 1] < weight; at--) {
-        h->ops[at] = h->ops[at - 1];
-        h->weights[at] = h->weights[at - 1];
-    }
-    h->ops[at] = op;
-    h->weights[at] = weight;
-}
-
-/* Finds none if all known weights are zero. */
-static void pick_top(const mo_graph *g, const mo_report_op_metric *by,
-                     const double *weights, mo_report_top_ops *h)
-{
-    for (int op = 0; op < g->n_ops; op++)
-        if (weights[op] >= 0 &&
-            (h->n < MO_REPORT_TOP_OPS_MAX ||
-             weights[op] > h->weights[MO_REPORT_TOP_OPS_MAX - 1]))
-            insert_op(h, op, weights[op]);
-    if (h->n > 0 && h->weights[0] > 0)
-        h->by = by;
-    else
-        h->n = 0;
-}
-
 static mo_status try_others(const mo_graph *g, mo_report_top_ops *h,
                             mo_error *err)
 {
@@ -154,8 +111,30 @@ static mo_status try_others(const mo_graph *g, mo_report_top_ops *h,
         if (status != MO_OK || h->by)
             break;
         status = others[i].weigh(g, weights, err);
-        if (status == MO_OK)
-            pick_top(g, &others[i].by, weights, h);
+        if (status == MO_OK) {
+            /* Finds none if all known weights are zero. */
+            for (int op = 0; op < g->n_ops; op++)
+                if (weights[op] >= 0 &&
+                    (h->n < MO_REPORT_TOP_OPS_MAX ||
+                     weights[op] > h->weights[MO_REPORT_TOP_OPS_MAX - 1])) {
+                    /* Inserts op in order; the last may drop out. */
+                    double weight = weights[op];
+                    int at = h->n < MO_REPORT_TOP_OPS_MAX
+                                 ? h->n++
+                                 : MO_REPORT_TOP_OPS_MAX - 1;
+
+                    for (; at > 0 && h->weights[at - 1] < weight; at--) {
+                        h->ops[at] = h->ops[at - 1];
+                        h->weights[at] = h->weights[at - 1];
+                    }
+                    h->ops[at] = op;
+                    h->weights[at] = weight;
+                }
+            if (h->n > 0 && h->weights[0] > 0)
+                h->by = &others[i].by;
+            else
+                h->n = 0;
+        }
     }
     free(weights);
     return status;
@@ -166,7 +145,18 @@ mo_status mo_report_top_ops_find(const mo_graph *g, const mo_summary *summary,
 {
     heaviest->by = NULL;
     heaviest->n = 0;
-    if (summary->flops > 0 || summary->flops == MO_UNKNOWN)
-        take_from_summary(g, summary, heaviest);
+    if (summary->flops > 0 || summary->flops == MO_UNKNOWN) {
+        heaviest->by = &by_flops;
+        for (int i = 0;
+             i < summary->n_heaviest && heaviest->n < MO_REPORT_TOP_OPS_MAX;
+             i++) {
+            double weight = g->ops[summary->heaviest[i]].flops;
+
+            if (weight < 0)
+                break;
+            heaviest->ops[heaviest->n] = summary->heaviest[i];
+            heaviest->weights[heaviest->n++] = weight;
+        }
+    }
     return heaviest->by ? MO_OK : try_others(g, heaviest, err);
 }

@@ -183,20 +183,6 @@ static void put_times(const mo_report_verdict *r, mo_out *out)
         mo_utf8_escape_controls(id, sizeof id, r->x->device_ids[j->single]));
 }
 
-static int count_ops(const mo_schedule *s, int device)
-{
-    int n = 0;
-
-    for (int i = 0; i < s->n; i++)
-        n += s->device[i] == device;
-    return n;
-}
-
-static double format_gap(int64_t part, int64_t whole)
-{
-    return whole > 0 ? 100 * (double) part / (double) whole : 0;
-}
-
 static void put_device(const mo_report_verdict *r, int k, mo_out *out)
 {
     const mo_answer_evaluation *j = r->evaluation;
@@ -204,11 +190,17 @@ static void put_device(const mo_report_verdict *r, int k, mo_out *out)
             peak = j->verdict->peak_bytes[k];
     char id[NAME_ROOM], used[MO_FORMAT_SIZE], most[MO_FORMAT_SIZE];
 
-    mo_out_printf(out, "%-12s%8d ops  %6.1f %% busy  %s",
-                  mo_utf8_escape_controls(id, sizeof id, r->x->device_ids[k]),
-                  count_ops(j->schedule, k),
-                  format_gap(j->verdict->busy_ns[k], j->schedule->makespan_ns),
-                  mo_format_bytes((double) peak, used));
+    int n = 0;
+
+    for (int i = 0; i < j->schedule->n; i++)
+        n += j->schedule->device[i] == k;
+    int64_t whole = mo_answer_evaluation_objective_ns(j);
+
+    mo_out_printf(
+        out, "%-12s%8d ops  %6.1f %% busy  %s",
+        mo_utf8_escape_controls(id, sizeof id, r->x->device_ids[k]), n,
+        whole > 0 ? 100 * (double) j->verdict->busy_ns[k] / (double) whole : 0,
+        mo_format_bytes((double) peak, used));
     if (capacity < INT64_MAX)
         mo_out_printf(out, " of %s", mo_format_bytes((double) capacity, most));
     mo_out_text(out, "\n");
@@ -243,24 +235,6 @@ static void json_known(mo_json_writer *w, const char *key, const char *value)
         mo_json_put_text(w, key, value);
 }
 
-static void json_what(const mo_report_verdict *r, mo_json_writer *w)
-{
-    char formats[MO_NUMERIC_TEXT];
-
-    mo_numeric_write(&r->x->formats, formats);
-    json_known(w, "graph", r->graph);
-    json_known(w, "cluster", r->cluster);
-    mo_json_put_int(w, "ops", r->ops);
-    mo_json_put_int(w, "coarse_ops", r->x->n);
-    mo_json_put_int(w, "edges", r->edges);
-    mo_json_put_int(w, "devices", r->x->n_devices);
-    json_known(w, "formulation", r->formulation);
-    json_known(w, "model", r->model);
-    mo_report_rules_json(r->regime, r->rules, w);
-    json_known(w, "formats", formats[0] ? formats : NULL);
-    json_known(w, "solver", r->solver);
-}
-
 static void json_times(const mo_report_verdict *r, mo_json_writer *w)
 {
     const mo_answer_evaluation *j = r->evaluation;
@@ -293,39 +267,12 @@ static void json_times(const mo_report_verdict *r, mo_json_writer *w)
         mo_json_put_us(w, "best_single_us", j->single_ns);
 }
 
-static void json_claim(const mo_report_verdict *r, mo_json_writer *w)
-{
-    const mo_report_claim *c = r->claim;
-    int64_t makespan_ns = r->evaluation->claim_ns;
-
-    mo_json_begin_object(w, "claimed", MO_JSON_INLINE);
-    if (c && c->status != MO_SOLUTION_STATUS_UNKNOWN)
-        mo_json_put_text(w, "status", mo_solution_status_names[c->status]);
-    if (c && c->by[0])
-        mo_json_put_text(w, "by", c->by);
-    if (makespan_ns != MO_ANSWER_NO_CLAIM)
-        mo_json_put_us(w, "makespan_us", makespan_ns);
-    if (makespan_ns != MO_ANSWER_NO_CLAIM && r->evaluation->schedule)
-        mo_json_put_bool(w, "is_reached", is_reached(r->evaluation));
-    if (c && c->has_bound)
-        mo_json_put_us(w, "bound_us", c->bound_ns);
-    mo_json_end(w);
-}
-
 static void json_placement(const mo_instance *x, const mo_schedule *s,
                            mo_json_writer *w)
 {
     mo_json_begin_object(w, "placement", MO_JSON_BLOCK);
     for (int i = 0; i < x->n; i++)
         mo_json_put_text(w, x->op_names[i], x->device_ids[s->device[i]]);
-    mo_json_end(w);
-}
-
-static void json_violations(const mo_answer_evaluation *j, mo_json_writer *w)
-{
-    mo_json_begin_array(w, "violations", MO_JSON_LINES);
-    for (int i = 0; i < mo_answer_evaluation_count(j); i++)
-        mo_json_put_text(w, NULL, mo_answer_evaluation_violation(j, i));
     mo_json_end(w);
 }
 
@@ -355,9 +302,23 @@ void mo_report_verdict_json(const mo_report_verdict *r, mo_out *out)
 {
     const mo_answer_evaluation *j = r->evaluation;
     mo_json_writer w = { .out = out };
+    char formats[MO_NUMERIC_TEXT];
+    const mo_report_claim *c = r->claim;
+    int64_t makespan_ns = r->evaluation->claim_ns;
 
     mo_json_begin_object(&w, NULL, MO_JSON_LINES);
-    json_what(r, &w);
+    mo_numeric_write(&r->x->formats, formats);
+    json_known(&w, "graph", r->graph);
+    json_known(&w, "cluster", r->cluster);
+    mo_json_put_int(&w, "ops", r->ops);
+    mo_json_put_int(&w, "coarse_ops", r->x->n);
+    mo_json_put_int(&w, "edges", r->edges);
+    mo_json_put_int(&w, "devices", r->x->n_devices);
+    json_known(&w, "formulation", r->formulation);
+    json_known(&w, "model", r->model);
+    mo_report_rules_json(r->regime, r->rules, &w);
+    json_known(&w, "formats", formats[0] ? formats : NULL);
+    json_known(&w, "solver", r->solver);
     mo_json_put_text(&w, "status",
                      r->status                       ? r->status
                      : mo_answer_evaluation_valid(j) ? "valid"
@@ -367,31 +328,30 @@ void mo_report_verdict_json(const mo_report_verdict *r, mo_out *out)
     if (r->refuted && r->refuted[0])
         mo_json_put_text(&w, "refuted", r->refuted);
     json_times(r, &w);
-    json_claim(r, &w);
+    mo_json_begin_object(&w, "claimed", MO_JSON_INLINE);
+    if (c && c->status != MO_SOLUTION_STATUS_UNKNOWN)
+        mo_json_put_text(&w, "status", mo_solution_status_names[c->status]);
+    if (c && c->by[0])
+        mo_json_put_text(&w, "by", c->by);
+    if (makespan_ns != MO_ANSWER_NO_CLAIM)
+        mo_json_put_us(&w, "makespan_us", makespan_ns);
+    if (makespan_ns != MO_ANSWER_NO_CLAIM && r->evaluation->schedule)
+        mo_json_put_bool(&w, "is_reached", is_reached(r->evaluation));
+    if (c && c->has_bound)
+        mo_json_put_us(&w, "bound_us", c->bound_ns);
+    mo_json_end(&w);
     if (r->seconds >= 0)
         mo_json_put_double(&w, "seconds", r->seconds);
     if (r->cross_check_s > 0)
         mo_json_put_double(&w, "cross_check_seconds", r->cross_check_s);
     if (j->schedule)
         json_placement(r->x, j->schedule, &w);
-    json_violations(j, &w);
+    mo_json_begin_array(&w, "violations", MO_JSON_LINES);
+    for (int i = 0; i < mo_answer_evaluation_count(j); i++)
+        mo_json_put_text(&w, NULL, mo_answer_evaluation_violation(j, i));
+    mo_json_end(&w);
     json_devices(r, &w);
     mo_json_end(&w);
-}
-
-/* Writes the consumers of a transfer. */
-static void json_readers(const mo_instance *x, const mo_schedule *s,
-                         const mo_transfer *t, mo_json_writer *w)
-{
-    bool once = s->regime.tensors == MO_TENSORS_ONCE;
-    int first = once ? x->tensor_start[t->item] : t->item;
-    int end = once ? x->tensor_start[t->item + 1] : t->item + 1;
-
-    mo_json_begin_array(w, "to", MO_JSON_INLINE);
-    for (int q = first; q < end; q++)
-        if (s->device[x->flows[q].to] == t->to)
-            mo_json_put_text(w, NULL, x->op_names[x->flows[q].to]);
-    mo_json_end(w);
 }
 
 static void json_transfer(const mo_instance *x, const mo_schedule *s,
@@ -399,10 +359,20 @@ static void json_transfer(const mo_instance *x, const mo_schedule *s,
 {
     int from = s->regime.tensors == MO_TENSORS_ONCE ? x->tensor_from[t->item]
                                                     : x->flows[t->item].from;
+    bool once = s->regime.tensors == MO_TENSORS_ONCE;
+    int first;
+    int end;
 
     mo_json_begin_object(w, NULL, MO_JSON_INLINE);
     mo_json_put_text(w, "from", x->op_names[from]);
-    json_readers(x, s, t, w);
+    /* Writes the consumers of a transfer. */
+    first = once ? x->tensor_start[t->item] : t->item;
+    end = once ? x->tensor_start[t->item + 1] : t->item + 1;
+    mo_json_begin_array(w, "to", MO_JSON_INLINE);
+    for (int q = first; q < end; q++)
+        if (s->device[x->flows[q].to] == t->to)
+            mo_json_put_text(w, NULL, x->op_names[x->flows[q].to]);
+    mo_json_end(w);
     mo_json_put_text(w, "device", x->device_ids[t->to]);
     mo_json_put_us(w, "start_us", t->start_ns);
     mo_json_put_us(w, "end_us", t->end_ns);

@@ -23,37 +23,11 @@ int64_t mo_regime_resident_bytes(const mo_instance *x, mo_memory memory, int op)
     return 0;
 }
 
-static void add_saturating(int64_t *sum, int64_t bytes)
-{
-    if (!mo_int64_add(*sum, bytes, sum))
-        *sum = INT64_MAX;
-}
-
-static bool fits_capacity(const mo_allowed_devices *p, int64_t bytes,
-                          int device)
-{
-    return p->regime.memory == MO_MEMORY_NONE ||
-           bytes <= p->x->capacity_bytes[device];
-}
-
 void mo_allowed_devices_reset_to_pin(mo_allowed_devices *p, int op)
 {
     for (int k = 0; k < p->x->n_devices; k++)
         p->allowed[mo_allowed_devices_index(p, op, k)] =
             pin_allows(p->x, op, k);
-}
-
-/* Returns whether any device is left for op. */
-static bool restrict_op(mo_allowed_devices *p, int op, int64_t bytes)
-{
-    bool any = false;
-
-    for (int k = 0; k < p->x->n_devices; k++) {
-        bool may = pin_allows(p->x, op, k) && fits_capacity(p, bytes, k);
-        p->allowed[mo_allowed_devices_index(p, op, k)] = may;
-        any = any || may;
-    }
-    return any;
 }
 
 mo_status mo_allowed_devices_find(mo_allowed_devices *p, mo_error *err)
@@ -65,14 +39,28 @@ mo_status mo_allowed_devices_find(mo_allowed_devices *p, mo_error *err)
     if (!group_bytes)
         return mo_fail_memory(err);
     for (int i = 0; i < x->n; i++)
-        if (x->group[i] != MO_FREE)
-            add_saturating(&group_bytes[x->group[i]],
-                           mo_allowed_devices_resident_bytes(p, i));
+        if (x->group[i] != MO_FREE) {
+            int64_t *sum = &group_bytes[x->group[i]];
+            int64_t bytes = mo_allowed_devices_resident_bytes(p, i);
+
+            if (!mo_int64_add(*sum, bytes, sum))
+                *sum = INT64_MAX;
+        }
     for (int i = 0; i < x->n; i++) {
         int64_t bytes = x->group[i] == MO_FREE
                             ? mo_allowed_devices_resident_bytes(p, i)
                             : group_bytes[x->group[i]];
-        if (!restrict_op(p, i, bytes))
+        /* Whether any device is left for op. */
+        bool any = false;
+
+        for (int k = 0; k < p->x->n_devices; k++) {
+            bool may =
+                pin_allows(p->x, i, k) && (p->regime.memory == MO_MEMORY_NONE ||
+                                           bytes <= p->x->capacity_bytes[k]);
+            p->allowed[mo_allowed_devices_index(p, i, k)] = may;
+            any = any || may;
+        }
+        if (!any)
             mo_allowed_devices_reset_to_pin(p, i);
     }
     free(group_bytes);

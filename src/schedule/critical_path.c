@@ -174,16 +174,6 @@ static int last_op(const search *f)
     return last;
 }
 
-static void reverse_items(mo_critical_path *path)
-{
-    for (int i = 0, j = path->n - 1; i < j; i++, j--) {
-        mo_path_item item = path->items[i];
-
-        path->items[i] = path->items[j];
-        path->items[j] = item;
-    }
-}
-
 /* From the last op back; every predecessor is earlier in the order of start,
  * precedence and number, so no item comes twice. */
 static void walk_back(const search *f, mo_critical_path *path)
@@ -207,7 +197,12 @@ static void walk_back(const search *f, mo_critical_path *path)
             break;
         at = p.item;
     }
-    reverse_items(path);
+    for (int i = 0, j = path->n - 1; i < j; i++, j--) {
+        mo_path_item item = path->items[i];
+
+        path->items[i] = path->items[j];
+        path->items[j] = item;
+    }
 }
 
 mo_status mo_critical_path_find(const mo_instance *x, const mo_schedule *s,

@@ -16,7 +16,7 @@ static bool have_equal_ops(const mo_allowed_devices *d, int k, int l)
 
 static bool have_equal_transfers(const mo_instance *x, int k, int l)
 {
-    const int *kind = x->pair_kind;
+    const int *kind = x->comm.pair_kind;
     int n = x->n_devices;
 
     if (kind[k * n + l] != kind[l * n + k])

@@ -183,19 +183,6 @@ static mo_status append_transfer(shift_state *h, const node *it, mo_error *err)
     return MO_OK;
 }
 
-static mo_status append_nodes(shift_state *h, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int v = 0; v < h->n_nodes && status == MO_OK; v++) {
-        const node *it = &h->nodes[v];
-
-        status = it->number < h->s->n ? append_op(h, it, err)
-                                      : append_transfer(h, it, err);
-    }
-    return status;
-}
-
 static void store_times(shift_state *h)
 {
     mo_schedule *s = h->s;
@@ -217,27 +204,22 @@ static void store_times(shift_state *h)
     }
 }
 
-static mo_status allocate_buffers(shift_state *h, mo_error *err)
-{
-    size_t n_nodes = (size_t) h->n_nodes + 1;
-
-    h->nodes = calloc(n_nodes, sizeof *h->nodes);
-    h->end_ns = calloc(n_nodes, sizeof *h->end_ns);
-    h->via = calloc((size_t) h->x->n_flows + 1, sizeof *h->via);
-    h->devices = calloc((size_t) h->x->n_devices + 1, sizeof *h->devices);
-    h->resources =
-        calloc((size_t) mo_resource_count(h->x, h->s->regime.congestion) + 1,
-               sizeof *h->resources);
-    return h->nodes && h->end_ns && h->via && h->devices && h->resources
-               ? MO_OK
-               : mo_fail_memory(err);
-}
-
 mo_status mo_schedule_left_shift(const mo_instance *x, mo_schedule *s,
                                  mo_error *err)
 {
     shift_state h = { .x = x, .s = s, .n_nodes = s->n + s->n_transfers };
-    mo_status status = allocate_buffers(&h, err);
+    size_t n_nodes = (size_t) h.n_nodes + 1;
+
+    h.nodes = calloc(n_nodes, sizeof *h.nodes);
+    h.end_ns = calloc(n_nodes, sizeof *h.end_ns);
+    h.via = calloc((size_t) h.x->n_flows + 1, sizeof *h.via);
+    h.devices = calloc((size_t) h.x->n_devices + 1, sizeof *h.devices);
+    h.resources =
+        calloc((size_t) mo_resource_count(h.x, h.s->regime.congestion) + 1,
+               sizeof *h.resources);
+    mo_status status = h.nodes && h.end_ns && h.via && h.devices && h.resources
+                           ? MO_OK
+                           : mo_fail_memory(err);
 
     if (status == MO_OK) {
         int t = 0;
@@ -261,7 +243,14 @@ mo_status mo_schedule_left_shift(const mo_instance *x, mo_schedule *s,
         for (int v = 0; v < h.n_nodes; v++)
             h.end_ns[v] = NOT_SCHEDULED;
         qsort(h.nodes, (size_t) h.n_nodes, sizeof *h.nodes, compare_nodes);
-        status = append_nodes(&h, err);
+        status = MO_OK;
+
+        for (int v = 0; v < h.n_nodes && status == MO_OK; v++) {
+            const node *it = &h.nodes[v];
+
+            status = it->number < h.s->n ? append_op(&h, it, err)
+                                         : append_transfer(&h, it, err);
+        }
     }
     if (status == MO_OK)
         store_times(&h);

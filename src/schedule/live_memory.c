@@ -40,13 +40,6 @@ static mo_status count_bytes(event_list *l, int64_t bytes, mo_error *err)
                    "all ops and tensors together need more than 2^63 bytes");
 }
 
-/* The number of repetitions of [from, to) that hold the last moment before a
- * period begins. */
-static int64_t count_at_begin(int64_t from_ns, int64_t to_ns, int64_t period_ns)
-{
-    return to_ns / period_ns - from_ns / period_ns;
-}
-
 /* Adds the events of [from, to); one of no length is a spike of workspace. */
 static mo_status add_lifetime(event_list *l, int device, bool work,
                               int64_t from_ns, int64_t to_ns, int64_t bytes,
@@ -59,7 +52,9 @@ static mo_status add_lifetime(event_list *l, int device, bool work,
     if (bytes <= 0)
         return MO_OK;
     if (l->period_ns > 0) {
-        if (!mo_int64_mul(bytes, count_at_begin(from_ns, to_ns, l->period_ns),
+        /* The number of repetitions of [from, to) that hold the last moment
+         * before a period begins. */
+        if (!mo_int64_mul(bytes, to_ns / l->period_ns - from_ns / l->period_ns,
                           &held_bytes))
             held_bytes = INT64_MAX;
         from_ns %= l->period_ns;
@@ -141,16 +136,6 @@ static mo_status add_tensor_lifetime(event_list *l, int tensor, mo_error *err)
                         x->tensor_bytes[tensor], err);
 }
 
-static mo_status add_copy_lifetime(event_list *l, int number, mo_error *err)
-{
-    const mo_instance *x = l->x;
-    const mo_transfer *t = &l->s->transfers[number];
-    int tensor = mo_schedule_tensor(x, l->s, t);
-
-    return add_lifetime(l, t->to, false, t->start_ns, l->copy_end_ns[number],
-                        x->tensor_bytes[tensor], err);
-}
-
 static mo_status add_all(event_list *l, int64_t *weights_bytes, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -159,8 +144,13 @@ static mo_status add_all(event_list *l, int64_t *weights_bytes, mo_error *err)
         status = add_op(l, i, weights_bytes, err);
     for (int t = 0; t < l->x->n_tensors && status == MO_OK; t++)
         status = add_tensor_lifetime(l, t, err);
-    for (int c = 0; c < l->s->n_transfers && status == MO_OK; c++)
-        status = add_copy_lifetime(l, c, err);
+    for (int c = 0; c < l->s->n_transfers && status == MO_OK; c++) {
+        const mo_instance *x = l->x;
+        const mo_transfer *t = &l->s->transfers[c];
+        int tensor = mo_schedule_tensor(x, l->s, t);
+        status = add_lifetime(l, t->to, false, t->start_ns, l->copy_end_ns[c],
+                              x->tensor_bytes[tensor], err);
+    }
     return status;
 }
 

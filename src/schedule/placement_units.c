@@ -6,40 +6,6 @@
 #include "base/array.h"
 #include "schedule/allowed_devices.h"
 
-/* Numbers the units; unit_of_group is a buffer by group. */
-static void number_units(const mo_instance *x, mo_placement_units *u,
-                         int *unit_of_group)
-{
-    for (int g = 0; g < x->n_groups; g++)
-        unit_of_group[g] = -1;
-    for (int i = 0; i < x->n; i++) {
-        int group = x->group[i];
-
-        if (group == MO_FREE) {
-            u->of_op[i] = u->n++;
-            continue;
-        }
-        if (unit_of_group[group] < 0)
-            unit_of_group[group] = u->n++;
-        u->of_op[i] = unit_of_group[group];
-    }
-}
-
-static void list_ops(const mo_instance *x, mo_placement_units *u)
-{
-    for (int i = 0; i < x->n; i++)
-        u->start[u->of_op[i] + 1]++;
-    for (int unit = 0; unit < u->n; unit++)
-        u->start[unit + 1] += u->start[unit];
-    /* Counting sort from behind: every end moves down to the start of its
-     * unit. */
-    for (int i = x->n - 1; i >= 0; i--)
-        u->ops[--u->start[u->of_op[i] + 1]] = i;
-    for (int unit = 0; unit < u->n; unit++)
-        u->start[unit] = u->start[unit + 1];
-    u->start[u->n] = x->n;
-}
-
 mo_status mo_placement_units_make(const mo_instance *x, const mo_regime *regime,
                                   mo_placement_units **units, mo_error *err)
 {
@@ -61,9 +27,32 @@ mo_status mo_placement_units_make(const mo_instance *x, const mo_regime *regime,
         mo_placement_units_free(u);
         return mo_fail_memory(err);
     }
-    number_units(x, u, unit_of_group);
+    /* Numbers the units; unit_of_group is a buffer by group. */
+    for (int g = 0; g < x->n_groups; g++)
+        unit_of_group[g] = -1;
+    for (int i = 0; i < x->n; i++) {
+        int group = x->group[i];
+
+        if (group == MO_FREE) {
+            u->of_op[i] = u->n++;
+            continue;
+        }
+        if (unit_of_group[group] < 0)
+            unit_of_group[group] = u->n++;
+        u->of_op[i] = unit_of_group[group];
+    }
     free(unit_of_group);
-    list_ops(x, u);
+    for (int i = 0; i < x->n; i++)
+        u->start[u->of_op[i] + 1]++;
+    for (int unit = 0; unit < u->n; unit++)
+        u->start[unit + 1] += u->start[unit];
+    /* Counting sort from behind: every end moves down to the start of its
+     * unit. */
+    for (int i = x->n - 1; i >= 0; i--)
+        u->ops[--u->start[u->of_op[i] + 1]] = i;
+    for (int unit = 0; unit < u->n; unit++)
+        u->start[unit] = u->start[unit + 1];
+    u->start[u->n] = x->n;
     for (int i = 0; i < x->n; i++) {
         int unit = u->of_op[i];
         int64_t bytes = mo_regime_resident_bytes(x, regime->memory, i);

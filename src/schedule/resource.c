@@ -9,7 +9,7 @@ int mo_resource_count(const mo_instance *x, mo_congestion congestion)
     case MO_CONGESTION_CHANNEL:
         return x->n_devices * x->n_devices;
     case MO_CONGESTION_LINK:
-        return x->n_links;
+        return x->routing.n_links;
     case MO_CONGESTION_NONE:
         break;
     }
@@ -37,4 +37,19 @@ int mo_resource_list(const mo_instance *x, mo_congestion congestion, int a,
         break;
     }
     return 0;
+}
+
+bool mo_resource_is_shared(const mo_instance *x, mo_congestion congestion,
+                           int a, int b, int c, int d)
+{
+    int pair[2], other_pair[2];
+    const int *ids, *other_ids;
+    int n = mo_resource_list(x, congestion, a, b, pair, &ids);
+    int m = mo_resource_list(x, congestion, c, d, other_pair, &other_ids);
+
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            if (ids[i] == other_ids[j])
+                return true;
+    return false;
 }

@@ -8,6 +8,8 @@
 #ifndef MO_SCHEDULE_RESOURCE_H
 #define MO_SCHEDULE_RESOURCE_H
 
+#include <stdbool.h>
+
 #include "cost/instance.h"
 #include "schedule/regime.h"
 
@@ -19,5 +21,10 @@ int mo_resource_count(const mo_instance *x, mo_congestion congestion);
  * buffer pair, and is not to be freed. */
 int mo_resource_list(const mo_instance *x, mo_congestion congestion, int a,
                      int b, int pair[2], const int **ids);
+
+/* Returns whether a transfer from a to b holds a resource that one from c to d
+ * holds, too. */
+bool mo_resource_is_shared(const mo_instance *x, mo_congestion congestion,
+                           int a, int b, int c, int d);
 
 #endif

@@ -77,27 +77,25 @@ typedef struct transfer_list {
     int *sent_to;     /* by device: the last tensor sent there, plus 1 */
 } transfer_list;
 
-/* Ops and flows are bounded when the instance is made.  A tensor sent to many
- * devices, at the speed of its slowest flow, may take longer than its
- * flows. */
-static mo_status count_transfer_time(transfer_list *f, int64_t length_ns,
-                                     mo_error *err)
-{
-    if (mo_int64_add(f->total_ns, length_ns, &f->total_ns) &&
-        f->total_ns <= INT64_MAX / 2)
-        return MO_OK;
-    return mo_fail(err, MO_E_INPUT,
-                   "all transfers together take more than 4 * 10^15 us (146 "
-                   "years); are their times in microseconds?");
-}
-
 static mo_status add_transfer(transfer_list *f, int item, int from, int to,
                               mo_error *err)
 {
     mo_schedule *s = f->s;
     int64_t length_ns = mo_schedule_item_ns(f->x, &s->regime, item, from, to);
-    mo_status status = count_transfer_time(f, length_ns, err);
+    mo_status status;
 
+    /* Ops and flows are bounded when the instance is made.  A tensor sent to
+     * many devices, at the speed of its slowest flow, may take longer than its
+     * flows. */
+    if (mo_int64_add(f->total_ns, length_ns, &f->total_ns) &&
+        f->total_ns <= INT64_MAX / 2) {
+        status = MO_OK;
+    } else {
+        status =
+            mo_fail(err, MO_E_INPUT,
+                    "all transfers together take more than 4 * 10^15 us (146 "
+                    "years); are their times in microseconds?");
+    }
     if (status == MO_OK)
         status = MO_ARRAY_GROW(s->transfers, f->n, f->room, err);
     if (status == MO_OK)
@@ -171,20 +169,6 @@ static mo_status add_all_tensors(transfer_list *f, mo_error *err)
     return status;
 }
 
-static mo_status copy_placement(const mo_instance *x, mo_schedule *s,
-                                const int *device, mo_error *err)
-{
-    s->device = calloc((size_t) x->n + 1, sizeof *s->device);
-    s->start_ns = calloc((size_t) x->n + 1, sizeof *s->start_ns);
-    if (!s->device || !s->start_ns)
-        return mo_fail_memory(err);
-    for (int i = 0; i < x->n; i++) {
-        assert(device[i] >= 0 && device[i] < x->n_devices);
-        s->device[i] = device[i];
-    }
-    return MO_OK;
-}
-
 mo_status mo_schedule_new(const mo_instance *x, const mo_regime *regime,
                           const int *device, mo_schedule **schedule,
                           mo_error *err)
@@ -196,7 +180,17 @@ mo_status mo_schedule_new(const mo_instance *x, const mo_regime *regime,
         return mo_fail_memory(err);
     s->regime = *regime;
     s->n = x->n;
-    status = copy_placement(x, s, device, err);
+    s->device = calloc((size_t) x->n + 1, sizeof *s->device);
+    s->start_ns = calloc((size_t) x->n + 1, sizeof *s->start_ns);
+    if (!s->device || !s->start_ns) {
+        status = mo_fail_memory(err);
+    } else {
+        for (int i = 0; i < x->n; i++) {
+            assert(device[i] >= 0 && device[i] < x->n_devices);
+            s->device[i] = device[i];
+        }
+        status = MO_OK;
+    }
     if (status == MO_OK) {
         transfer_list f = { .x = x, .s = s };
 

@@ -183,11 +183,14 @@ END_TEST
 /* "key=value|" for each member, as written. */
 static void list_members(const char *text, char *list, size_t size)
 {
+    mo_json_cursor c;
     mo_json_member m;
     size_t used = 0;
 
     list[0] = '\0';
-    while (mo_json_next(&text, &m))
+    if (!mo_json_open(&c, '{', text, strlen(text)))
+        return;
+    while (mo_json_take_member(&c, &m) > 0)
         used += (size_t) snprintf(list + used, size - used, "%.*s=%.*s|",
                                   (int) m.key_length, m.key,
                                   (int) m.value_length, m.value);

@@ -201,6 +201,48 @@ if [ -n "$user" ]; then
 else
     skip "as another user" "only root can change the user"
 fi
+# inputs in other folders than the solution
+
+mkdir -p "$work/tree/nets" "$work/tree/clusters" "$work/tree/out" "$work/far"
+cp "$top_srcdir/examples/two_branches/model.xml" \
+    "$top_srcdir/examples/two_branches/model.bin" "$work/tree/nets"
+cp "$top_srcdir/examples/two_branches/model.cluster.xml" \
+    "$work/tree/clusters/two.xml"
+exits "a placement in a third folder" 0 in_folder tree/nets moirai-place -q \
+    --time 2 -c ../clusters/two.xml model.xml -o ../out/p.sol
+is "has both paths of each input" "$(grep '^# file:' "$work/tree/out/p.sol")" \
+    "# file: ../nets/model.xml
+# file: $work/tree/nets/model.xml
+# file: ../clusters/two.xml
+# file: $work/tree/clusters/two.xml"
+exits "is run there" 0 in_folder tree/out moirai-exec -q p.sol
+exits "and from elsewhere" 0 in_folder empty moirai-exec -q ../tree/out/p.sol
+cp "$work/tree/out/p.sol" "$work/far"
+exits "a copy of it" 0 in_folder empty moirai-check "$work/far/p.sol"
+exits "a model" 0 in_folder tree/out moirai-emit -q --no-strengthen \
+    -c ../clusters/two.xml ../nets/model.xml -o net.mps
+exits "is solved where nothing else is" 0 in_folder empty moirai-solve -q \
+    --time 60 -o "$work/far/net.sol" "$work/tree/out/net.mps"
+exits "and its solution is checked" 0 in_folder empty \
+    moirai-check "$work/far/net.sol"
+mv "$work/tree" "$work/moved"
+exits "what moves together stays together" 0 in_folder empty \
+    moirai-check "$work/moved/out/p.sol"
+sed 's/gflops="[0-9]*/&1/' "$top_srcdir/examples/two_branches/model.cluster.xml" \
+    >"$work/moved/clusters/two.xml"
+complains "another file of that name" 1 \
+    "but $work/moved/out/../clusters/two.xml is another: " \
+    in_folder empty moirai-check "$work/moved/out/p.sol"
+cp "$work/moved/clusters/two.xml" "$work/moved/nets/model.cluster.xml"
+exits "a placement beside its inputs" 0 in_folder moved/nets moirai-place -q \
+    --time 2 model.xml -o here.sol
+is "has no paths" "$(grep -c '^# file:' "$work/moved/nets/here.sol")" 0
+printf '%s\n' '# file: \x' '# file: \x4' '# file: \xzz' '# file: /' '# file:' \
+    >"$work/far/odd"
+sed "1r $work/far/odd" "$work/moved/out/p.sol" >"$work/moved/out/odd.sol"
+complains "odd paths" 1 "missing here: cluster two.xml" \
+    moirai-check "$work/moved/out/odd.sol"
+
 is "nothing is left behind" "$(ls -A "$TMPDIR")" ""
 chmod 755 "$work/run"
 

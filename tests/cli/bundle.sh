@@ -127,6 +127,19 @@ complains "standard input" 2 "not standard input" sh -c \
 
 head -c 9000 job.tar >cut.tar
 complains "a cut archive" 1 "the archive was cut off" moirai-exec cut.tar
+# Single bytes of a bundle and of an ONNX model decide what a file is.
+cp job.tar flipped
+printf '\177' | dd of=flipped conv=notrunc bs=1 seek=258 2>/dev/null
+complains "a bundle with a wrong byte" 1 "the file may be damaged" \
+    moirai-exec flipped
+cp "$top_srcdir/examples/residual/model.onnx" wrong.onnx
+chmod u+w wrong.onnx
+printf '\177' | dd of=wrong.onnx conv=notrunc bs=1 2>/dev/null
+complains "a model with a wrong byte" 1 "the file may be damaged" \
+    moirai-exec wrong.onnx
+printf '\010\010\022' >short.onnx
+complains "three bytes of a model" 1 "the file may be damaged" \
+    moirai-exec short.onnx
 mkdir evil && cd evil || exit 99
 tar -xf ../job.tar
 echo stolen >../target

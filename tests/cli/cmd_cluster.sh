@@ -227,6 +227,13 @@ exits "a token is written" 0 moirai-cluster token "$work/token"
 ok "of 43 characters as well" grep -Eqx '[A-Za-z0-9_-]{43}' "$work/token"
 is "that only its owner reads" "$(stat -c %a "$work/token")" 600
 ok "and that is another" sh -c '! cmp -s "$1/out" "$1/token"' - "$work"
+rm -f "$work/option"
+exits "--output is a file of it" 0 moirai-cluster token -o "$work/option"
+is "and not printed" "$(cat "$work/out")" ""
+ok "of 43 characters" grep -Eqx '[A-Za-z0-9_-]{43}' "$work/option"
+is "for its owner only" "$(stat -c %a "$work/option")" 600
+complains "two files of a token" 2 "token writes one file" \
+    moirai-cluster token -o "$work/a" "$work/b"
 cp "$work/token" "$work/before"
 complains "a token that exists" 1 "token: exists, and is not replaced" \
     moirai-cluster token "$work/token"

@@ -37,7 +37,8 @@ for file in "$data"/authors/example-1.graphml \
 do
     name=$(basename "$file")
     if [ -e "$file" ]; then
-        exits "$name: an instance" 0 moirai-info -q --instance --json "$file"
+        exits "$name: an instance" 0 \
+            moirai-info -q --instance --json --fusion none "$file"
         ok "$name: the numbers are those of the file" agrees "$file"
     else
         skip "$name" "there is no $file"
@@ -210,7 +211,7 @@ END
 exits "the zoo" 0 moirai-zoo gpt3-330m -o "$work/zoo.graphml"
 for cost in roofline wave:a; do
     exits "devices without a speed, $cost" 1 moirai-info --instance \
-        -c "$work/slow.xml" --cost "$cost" "$work/zoo.graphml"
+        --fusion none -c "$work/slow.xml" --cost "$cost" "$work/zoo.graphml"
     is "one line, $cost" "$(wc -l <"$work/err")" 1
     cp "$work/err" "$work/err.$cost"
 done

@@ -60,12 +60,12 @@ differences()
     diff "$work/page" "$work/help" | grep '^[<>]'
 }
 
-# Prints the displays of the page's EXAMPLES: commands as "$ command", their
-# output as "> line".
+# Prints the displays of the page's DESCRIPTION and EXAMPLES: commands as
+# "$ command", their output as "> line".
 examples_of_page()
 {
     mandoc -Tascii -O width=400 "$1" | sed "s/.$(printf '\b')//g" |
-        awk '/^[A-Z]/ { within = /^EXAMPLES/; next }
+        awk '/^[A-Z]/ { within = /^(DESCRIPTION|EXAMPLES)/; next }
              !within { next }
              match($0, /^ *\$ /) {
                  blank = ""
@@ -82,10 +82,11 @@ examples_of_page()
              { indent = 0; blank = "" }'
 }
 
-# Prints a report with durations of runs replaced: "0.05 s" differs each time.
+# Prints a report with durations of runs replaced: "0.05 s", and the last column
+# of the table of moirai-place, differ each time.
 without_seconds()
 {
-    sed 's/[0-9.]* s$/T s/; s/ *$//' "$1"
+    sed 's/[0-9.]* s$/T s/; /% of /s/ [0-9.]*$/ T/; s/ *$//' "$1"
 }
 
 # With a time limit of one second in place of the page's, unless MOIRAI_LONG.
@@ -96,6 +97,16 @@ run_example()
         set -- "$(echo "$1" | sed 's/ --time [0-9]*/ --time 1/')"
     fi
     (cd "$work/examples" && sh -c "$1" </dev/null)
+}
+
+# Prints commands in displays that no "$ " marks: they would not be run. What
+# needs several machines, a GPU with parts, or files of the reader has none.
+unmarked()
+{
+    sed -n '/^\.Bd -literal/,/^\.Ed/p' "$1" |
+        grep '^moirai\(-[a-z]*\)\{0,1\} [^ ]' |
+        grep -v -e four -e emulate -e own.so -e '^moirai-export ' \
+            -e googlenet.graphml
 }
 
 # Prints what the examples of a page need and is not installed; nothing where
@@ -134,6 +145,7 @@ for page in "$top_srcdir"/man/*.[0-9]; do
     is "$name: mandoc finds no fault" "$(lint "$page")" ""
     is "$name: groff gives no warnings" "$(groff_warnings "$page")" ""
     is "$name: the pages it refers to exist" "$(dangling "$page")" ""
+    is "$name: commands shown are run" "$(unmarked "$page")" ""
 
     case $name in
     moirai-*.1 | moirai.1)

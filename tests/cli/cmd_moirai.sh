@@ -22,6 +22,7 @@ moirai-solve --list | grep -qv 'not found' || skip_all "there is no solver"
 exits "a graph" 0 moirai "$net"
 is "is placed" "$(sed -n 1p out)" "valid, optimal"
 ok "faster than on one device" grep -q '^speed  *1\.[0-9]* times' out
+ok "but not kept" grep -q '^kept  *nothing; -o FILE' out
 ok "with messages on the way" grep -q '15 ops, [0-9]* to place on 2 devices' err
 is "nothing is left" "$(ls "$TMPDIR")" ""
 exits "as JSON" 0 moirai -q --json "$net"

@@ -93,7 +93,9 @@ ok "has a heading" grep -q '^method  *makespan/us  *vs single' out
 is "the default method" "$(first_method)" "${methods%% *}"
 ok "and a bound" grep -q 'no placement takes less than .* us (' out
 ok "quietly" test ! -s err
-exits "all methods" 0 moirai-place -q --method all --time 2 $net
+exits "all methods" 0 moirai-place --method all --time 2 $net
+ok "what all leaves out is named" grep -q \
+    '^moirai-place: --method all leaves out placeto, hrl; name them' err
 is "each has a row" "$(sed -n '2,/^$/p' out | sed '$d' | wc -l)" \
     "$(($(echo "$methods" | wc -w) - $(echo "$learning" | wc -w)))"
 is "the best is first" "$(sed -n '2,/^$/s/^[^ ]* *\([0-9.]*\) .*/\1/p' out |
@@ -167,13 +169,13 @@ word()
 write_problems=$top_builddir/tests/support/write_problems
 if [ -x "$write_problems" ]; then
     mkdir random
-    n=$(cases 24 48)
+    n=$(cases 12 24 48)
     ! is_watched || n=6
     "$write_problems" random 1 "$n"
     for seed in $(seq "$n"); do
         set -- --congestion "$(word "$seed" port channel link none)" \
             --tensors "$(word $((seed / 4)) per-edge once)" \
-            --memory "$(word $((seed / 8)) static live none)"
+            --memory "$(word $((seed / 3)) static live none)"
         moirai-place -q --time 5 "$@" "random/$seed.graphml" \
             -o random.sol >out 2>err
         case $? in
@@ -257,6 +259,11 @@ for threads in 1 3; do
         --threads $threads heads.graphml -o threads$threads.sol >/dev/null
 done
 ok "any number of threads finds the same" cmp threads1.sol threads3.sol
+for threads in 1 3; do
+    moirai-place -q -c inter-server --tensors once --time 0 --work 1 \
+        --threads $threads heads.graphml -o work$threads.sol >/dev/null
+done
+ok "and in as much work, which ends" cmp work1.sol work3.sol
 ok "which is valid" moirai-check -q -c inter-server threads1.sol
 
 begin=$(date +%s)

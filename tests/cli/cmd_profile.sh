@@ -160,8 +160,8 @@ done
 net=$top_srcdir/examples/two_branches
 run()
 {
-    moirai-profile run -q --runs 5 -c "$net/model.cluster.xml" \
-        -o "$work/run.xml" "$@" "$net/model.xml"
+    moirai-profile run -q --fusion none --runs 5 \
+        -c "$net/model.cluster.xml" -o "$work/run.xml" "$@" "$net/model.xml"
 }
 
 rows_of()

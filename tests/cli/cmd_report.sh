@@ -10,15 +10,17 @@ cp "$top_srcdir/examples/inception.graphml" \
     "$top_srcdir/examples/inception.cluster.xml" "$work"
 net=$work/inception.graphml
 sol=$work/inception.sol
-moirai-place -q "$net" -o "$sol" >/dev/null
-moirai-place -q --method single "$net" -o "$work/single.sol" >/dev/null
+moirai-place -q --fusion none "$net" -o "$sol" >/dev/null
+moirai-place -q --fusion none --method single "$net" \
+    -o "$work/single.sol" >/dev/null
 
 # formats
 
 exits "a report as text" 0 moirai-report "$sol"
 ok "says what it comes to" grep -q '^15 ops on 2 of 2 devices: one request takes 95.1 us' \
     "$work/out"
-ok "what bounds it" grep -q '^No placement is faster' "$work/out"
+is "what bounds it, once" "$(grep '^No placement is faster' "$work/out")" \
+    'No placement is faster (claimed by moirai in the file, not proven again; the bound recomputed here is 90.6 us).'
 ok "and the worth of a device" grep -q '^Without B it would take 16.8 % longer' \
     "$work/out"
 ok "with a row for each device" grep -q '^A  *|#*|$' "$work/out"
@@ -98,9 +100,51 @@ is "are both there" "$(grep -c '"objective_us":.*' "$work/out")" 7
 exits "the whole way with a page" 0 moirai -q --report "$work/way.html" "$net"
 ok "which is there" grep -q '"placements"' "$work/way.html"
 exits "a solution of the period" 0 moirai-place -q --objective period --time 2 \
-    "$net" -o "$work/period.sol"
+    --fusion none "$net" -o "$work/period.sol"
 exits "is reported" 0 moirai-report "$work/period.sol"
 ok "as such" grep -q 'one is finished every' "$work/out"
+ok "with the resource that limits" \
+    grep -q '^The bottleneck is device B, busy for 100.0 % of the period' \
+    "$work/out"
+ok "which no link is" grep -qx 'Faster links gain nothing with this placement.' \
+    "$work/out"
+is "and the better replication of moirai-place" "$(sed -n \
+    's/^Replication is faster.* on each of 2 devices .* every \(.*\) us.$/\1/p' \
+    "$work/out")" "$(moirai-place --objective period --time 2 --fusion none "$net" 2>&1 |
+    sed -n 's/^replication on 2 devices is faster: \(.*\) us$/\1/p')"
+exits "its check" 0 moirai-check "$work/period.sol"
+ok "has the part of the period" grep -q '^B .* 100.0 % busy' "$work/out"
+exits "its data" 0 moirai-report --format json --no-compare --no-ablation \
+    "$work/period.sol"
+exits "are the steady state" 0 "$python" - "$work/out" <<'PYTHON'
+import json
+import sys
+
+page = json.load(open(sys.argv[1]))
+p = page["placements"][0]
+period = p["repeat_us"]
+assert period == p["objective_us"] and "critical path" not in str(page["words"])
+ends = [s + t for s, t in zip(p["start_us"], p["time_us"])]
+assert abs(max(ends) - p["latency_us"]) < 1e-6 > period - max(ends)
+# On a device no two ops overlap in a period, and compute is their sum.
+for k, share in enumerate(p["shares"]):
+    mine = [(s % period, t) for s, t, d in
+            zip(p["start_us"], p["time_us"], p["device"]) if d == k]
+    mine.sort()
+    for (s, t), (then, _) in zip(mine, [*mine[1:], (mine[0][0] + period, 0)]):
+        assert s + t <= then + 1e-6, (k, s, t, then)
+    assert abs(sum(t for _, t in mine) - share["compute_us"]) < 1e-6
+    whole = share["compute_us"] + share["transfer_us"] + share["idle_us"]
+    assert abs(whole - period) < 1e-6
+busiest = max(p["resources"], key=lambda one: one["busy_us"])
+assert busiest == {"name": p["bottleneck"], "busy_us": p["objective_us"]}
+assert page["replication"]["objective_us"] < p["objective_us"]
+PYTHON
+moirai-place -q --objective period --in-flight 1 --time 2 --fusion none "$net" \
+    -o "$work/alone.sol" >/dev/null
+exits "a limit in flight" 0 moirai-report --no-ablation "$work/alone.sol"
+ok "limits the copies of a replication" sh -c \
+    '! grep -q "each of 2 devices" "$1"' - "$work/out"
 exits "live memory" 0 moirai-report --memory live --format json "$sol"
 is "has more than one point" "$("$python" -c '
 import json, sys

@@ -42,10 +42,10 @@ ok "for the bound is proven here" \
 
 {
     awk 'BEGIN {
-        print "w 8170"
+        print "w 81.7"
         for (i = 0; i < 8; i++) {
             print "x_" i "_0 1"
-            print "s_" i, i * 1000
+            print "s_" i, i * 10
             for (j = i + 1; j < 8; j++)
                 print "o_" i "_" j, 1
         }
@@ -100,11 +100,11 @@ while IFS='|' read -r name heading columns code status gap; do
     *) is "$name: a known status" "$(value status)" "" ;;
     esac
 done <<'CASES'
-all on A, called optimal|# status: optimal\n# bound: 8170\n|all-a|0|feasible|11
+all on A, called optimal|# status: optimal\n# bound: 81.7\n|all-a|0|feasible|11
 optimal without a bound|# status: optimal\n|all-a|0|feasible|11
-a bound above|# status: feasible\n# bound: 9999\n|all-a|0|feasible|11
+a bound above|# status: feasible\n# bound: 99.99\n|all-a|0|feasible|11
 a bound far above|# status: feasible\n# bound: 1e19\n|all-a|0|feasible|11
-a bound above the best that is known|# status: feasible\n# bound: 7000\n|all-a|0|feasible|11
+a bound above the best that is known|# status: feasible\n# bound: 70\n|all-a|0|feasible|11
 an infinite bound|# status: optimal\n# bound: inf\n|all-a|0|feasible|11
 a negative bound|# status: feasible\n# bound: -5\n|all-a|0|feasible|25
 a bound that is no number|# status: optimal\n# bound: nan\n|all-a|3|limit|
@@ -116,7 +116,7 @@ infeasible, as MIPLIB does|=infeas=\n||0|feasible|11
 CASES
 is "thirteen lies" $n 13
 
-printf '# status: optimal\n# bound: 8170\n' | cat - all-a >lie
+printf '# status: optimal\n# bound: 81.7\n' | cat - all-a >lie
 believe lie >out 2>err
 ok "a refuted claim is one line" \
     grep -q '^moirai-solve: the command claims that 81.700 us is optimal, but' err
@@ -254,8 +254,8 @@ for form in lp mps; do
     ok "$form has a digest" grep -qx '. digest: [0-9a-f]\{16\}' raised.$form
     exits "$form: as emitted" 0 moirai-solve -q --json --cross-check 0 raised.$form
     is "is noticed" "$(value model)" '"as emitted"'
-    sed -i.bak -e 's/^[0-9.]* <= w <=/6600 <= w <=/' \
-        -e 's/^ LO BND w .*/ LO BND w 6600/' raised.$form
+    sed -i.bak -e 's/^[0-9.]* <= w <=/66 <= w <=/' \
+        -e 's/^ LO BND w .*/ LO BND w 66/' raised.$form
     ok "$form: an edited bound" test -n "$(diff raised.$form raised.$form.bak)"
     exits "is solved" 0 moirai-solve --json raised.$form
     case "$(value status) $(value makespan_us)" in
@@ -274,7 +274,7 @@ exits "as text" 0 sh -c "cd raised && moirai-solve -q raised.lp"
 ok "neither" grep -q '^model  *as given, not as emitted$' out
 
 # A bound above a known schedule discredits all that this solver claims.
-printf '# status: optimal\n# bound: 7000\n' >lie
+printf '# status: optimal\n# bound: 70\n' >lie
 sed '/^#/d' model.sol >>lie
 exits "a true optimum with a false bound" 0 moirai-solve --json \
     --cross-check 0 --via command --command 'cp lie {solution} # {model}' \
@@ -284,7 +284,7 @@ ok "which is reported" grep -q '"refuted": ".*claims a bound of 70.000 us' out
 
 # claims that may be true
 
-printf '# status: optimal\n# bound: 6370\n' >true.sol
+printf '# status: optimal\n# bound: 63.7\n' >true.sol
 sed '/^#/d' model.sol >>true.sol
 exits "a claim that nothing confirms" 0 moirai-solve --cross-check 0 \
     --via command --command 'cp true.sol {solution} # {model}' \
@@ -322,7 +322,7 @@ exits "without the graph" 0 moirai-solve -q --json --cross-check 60 --via comman
     --command 'cp true.sol {solution} # {model}' -o claim.sol model.lp
 cp out ..
 is "a solver confirms" "$(cd .. && value status)" '"optimal"'
-printf '# status: optimal\n# bound: 8170\n' | cat - all-a >lie
+printf '# status: optimal\n# bound: 81.7\n' | cat - all-a >lie
 exits "or refutes" 0 moirai-solve -q --json --cross-check 60 --via command \
     --command 'cp lie {solution} # {model}' -o claim.sol model.lp
 cp out ..
@@ -410,9 +410,9 @@ ok "is no answer" grep -q 'start.sol: is no answer: it is a solution of another'
 exits "as what is written is of this one" 0 moirai-check -q a.sol
 moirai-place -q --fusion default --method m-etf -o start.sol \
     inception.graphml >out
-moirai-emit -q --no-strengthen --unit us --fusion default inception.graphml -o us.lp
+moirai-emit -q --no-strengthen --unit ns --fusion default inception.graphml -o ns.lp
 exits "a start in another unit" 0 moirai-solve --json --cross-check 0 \
-    --command 'false # {model} {solution}' --start start.sol -o a.sol us.lp
+    --command 'false # {model} {solution}' --start start.sol -o a.sol ns.lp
 us=$(value bound_us)
 exits "is an answer" 0 moirai-check --json a.sol
 is "with its bound in that unit" "$(sed -n 's/.*"claimed": .*"bound_us": \([0-9.]*\).*/\1/p' out)" \

@@ -3,15 +3,15 @@
 # tags: no-sanitizers
 # Fault injection: kill -9 of moirai-solve and of the solver at random moments
 # leaves no torn solution and no running process, and the next run removes
-# temporary folders. MOIRAI_KILLS is how often: 24 by default, or 100 with
-# MOIRAI_LONG.
+# temporary folders. MOIRAI_KILLS is how often: 10 by default, 24 in .ci/run,
+# 100 with MOIRAI_LONG.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH
 [ -d /proc/self ] || skip_all "there is no /proc to look for processes in"
 moirai-solve --list 2>/dev/null | grep -qv 'not found' ||
     skip_all "there is no solver"
-kills=${MOIRAI_KILLS:-$(cases 24 100)}
+kills=${MOIRAI_KILLS:-$(cases 10 24 100)}
 work=$(cd "$work" && pwd -P)
 cd "$work" || exit 99
 TMPDIR=$work/tmp

@@ -7,7 +7,8 @@
 top_srcdir=$(cd "$top_srcdir" && pwd)
 cd "$work" || exit 99
 unset MOIRAI_CLUSTER MOIRAI_PATH
-commands="moirai moirai-check moirai-cluster moirai-coarsen moirai-emit
+commands="moirai moirai-benchmark moirai-check moirai-cluster moirai-coarsen
+moirai-emit
 moirai-exec moirai-export moirai-info moirai-place moirai-profile moirai-report
 moirai-solve
 moirai-zoo"
@@ -59,6 +60,8 @@ exits "moirai-solve help" 0 moirai-solve help
 exits "moirai zoo --list" 0 moirai zoo --list
 complains "a word that is nothing" 2 "neither a file nor a command" \
     moirai nonsense
+complains "a mistyped command" 2 "(did you mean 'place'?)" moirai plce net.onnx
+complains "help for it" 2 "(did you mean 'place'?)" moirai help plce
 complains "help for a word that is nothing" 2 "no command 'nonsense'" \
     moirai help nonsense
 mkdir zoo

@@ -11,7 +11,7 @@ data=${MOIRAI_DATA:-$top_srcdir/../shared/data}
 [ -x "$top_builddir/tests/support/write_problems" ] ||
     skip_all "tests/support/write_problems is not built: Check is missing"
 
-shuffles='1 2 3'
+shuffles=$(cases '1 2' '1 2' '1 2 3')
 
 # Writes permuted copies of a graph, under its own name, which is in the model,
 # each in its own folder with the cluster.
@@ -26,12 +26,14 @@ write_shuffled()
     done
 }
 
-# Prints the digest of a model, or why no placement exists.
+# Prints the digest of a model, or why no placement exists. Models have no paths
+# of inputs in the working folder.
 bytes_of()
 {
     graph=$1
     shift
-    moirai-emit -q "$@" "$graph" >"$work/model" 2>"$work/err"
+    (cd "$(dirname "$graph")" && moirai-emit -q "$@" "$(basename "$graph")") \
+        >"$work/model" 2>"$work/err"
     status=$?
     cat "$work/err"
     cksum <"$work/model"
@@ -56,18 +58,15 @@ is_stable()
 
 all_formats_are_stable()
 {
-    for format in lp mps; do
-        for formulation in compact paper getf sct; do
-            is_stable "$1" --format $format --formulation $formulation ||
-                return
-        done
-        is_stable "$1" --format $format --tensors per-edge --congestion link ||
-            return
+    for formulation in compact paper getf sct; do
+        is_stable "$1" --format lp --formulation $formulation || return
     done
+    is_stable "$1" --format mps --formulation compact &&
+        is_stable "$1" --format mps --tensors per-edge --congestion link
 }
 
 mkdir "$work/problems"
-"$top_builddir/tests/support/write_problems" "$work/problems" 0 8 || exit 99
+"$top_builddir/tests/support/write_problems" "$work/problems" 0 4 || exit 99
 for graph in "$work"/problems/*.graphml "$data"/authors/example-1.graphml; do
     name=$(basename "$graph" .graphml)
     if [ ! -r "$graph" ]; then
@@ -86,6 +85,11 @@ for formulation in getf compact; do
         skip "$formulation of GoogLeNet" "there is no $graph"
     fi
 done
+
+if ! in_ci; then
+    done_testing
+    exit
+fi
 
 # Where memory is short the search before the model takes seconds: work ends it,
 # not the clock, which runs faster when all its threads share one processor.

@@ -8,7 +8,7 @@
 unset MOIRAI_CLUSTER
 data=${MOIRAI_DATA:-$top_srcdir/../shared/data}
 inception=$top_srcdir/examples/inception.graphml
-most_seconds=60
+most_seconds=300
 
 # Prints the value of one key of the last --json output.
 value()
@@ -33,10 +33,10 @@ solve()
 
 # a small network
 
-moirai-emit -q --no-strengthen "$inception" -o "$work/plain.lp"
-exits "a strong model" 0 moirai-emit -q --strengthen 30 "$inception" \
-    -o "$work/strong.lp" --start "$work/start.sol" --map "$work/map.csv"
-exits "and again" 0 moirai-emit -q --strengthen 30 "$inception" \
+moirai-emit -q --fusion none --no-strengthen "$inception" -o "$work/plain.lp"
+exits "a strong model" 0 moirai-emit -q --fusion none --strengthen 30 \
+    "$inception" -o "$work/strong.lp" --start "$work/start.sol" --map "$work/map.csv"
+exits "and again" 0 moirai-emit -q --fusion none --strengthen 30 "$inception" \
     -o "$work/again.lp" --start "$work/again.sol"
 ok "is the same: the search ended by itself" \
     cmp "$work/strong.lp" "$work/again.lp"
@@ -44,12 +44,12 @@ ok "the start, too" cmp "$work/start.sol" "$work/again.sol"
 exits "the start is a schedule" 0 moirai-check --graph "$inception" \
     "$work/start.sol"
 ok "there are rows of segments" grep -q '^ *segment_0:' "$work/strong.lp"
-exits "as MPS" 0 moirai-emit -q --strengthen 30 "$inception" \
+exits "as MPS" 0 moirai-emit -q --fusion none --strengthen 30 "$inception" \
     -o "$work/strong.mps"
-exits "to be extended" 0 moirai-emit -q --strengthen 30 --slack 2 \
-    "$inception" -o "$work/open.lp" --map "$work/open.csv"
+exits "to be extended" 0 moirai-emit -q --fusion none --strengthen 30 \
+    --slack 2 "$inception" -o "$work/open.lp" --map "$work/open.csv"
 ok "with columns of segments" grep -q ',continuous,segment,' "$work/open.csv"
-exits "and no search" 0 moirai-emit -q --strengthen 0 "$inception" \
+exits "and no search" 0 moirai-emit -q --fusion none --strengthen 0 "$inception" \
     -o "$work/again.lp"
 ok "is no other model" cmp "$work/plain.lp" "$work/again.lp"
 
@@ -93,7 +93,7 @@ name, model, solution = sys.argv[1:]
 if name == "highs":
     import highspy
     h = highspy.Highs()
-    for option in (("threads", 1), ("time_limit", 60.0), ("output_flag", False)):
+    for option in (("threads", 1), ("time_limit", 300.0), ("output_flag", False)):
         h.setOptionValue(*option)
     h.readModel(model)
     h.run()
@@ -104,7 +104,7 @@ else:
     m = pyscipopt.Model()
     m.hideOutput()
     m.readProblem(model)
-    m.setParam("limits/time", 60)
+    m.setParam("limits/time", 300)
     m.optimize()
     m.writeBestSol(solution)
     print(m.getStatus())
@@ -187,7 +187,7 @@ confirm()
 
 googlenet=$data/authors/GoogLeNet.graphml
 if [ -e "$googlenet" ]; then
-    confirm 1241.32 --congestion none
+    ! in_ci || confirm 1241.32 --congestion none
     confirm 1271.11 --congestion port --tensors once
 else
     skip "the authors' GoogLeNet" "it is not there"

@@ -113,7 +113,7 @@ cp whole.bin net/model.bin
 moirai-exec -q -o whole net/model.xml >/dev/null
 size=$(wc -c <whole.bin)
 i=0 failures=0
-while [ $i -lt "$(cases 10 200)" ]; do
+while [ $i -lt "$(cases 10 10 200)" ]; do
     i=$((i + 1))
     cp whole.bin net/model.bin
     rm -rf results

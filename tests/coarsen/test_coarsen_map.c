@@ -59,18 +59,6 @@ START_TEST(an_empty_map_is_a_map)
 }
 END_TEST
 
-START_TEST(the_identity_leaves_everything_in_its_place)
-{
-    mo_coarsen_map *map = NULL;
-
-    MUST(mo_coarsen_map_identity(5, &map, &err));
-    must_agree(map);
-    for (int i = 0; i < 5; i++)
-        ck_assert_int_eq(map->coarse_of[i], i);
-    mo_coarsen_map_free(map);
-}
-END_TEST
-
 /* Targets other than an op are kept. */
 START_TEST(maps_compose)
 {
@@ -117,7 +105,6 @@ SUITE(coarsen_map)
 {
     TEST(members_are_gathered_by_coarse_op);
     TEST(an_empty_map_is_a_map);
-    TEST(the_identity_leaves_everything_in_its_place);
     TEST(maps_compose);
     SOME(any_map_gathers_its_members, 200, 10);
 }

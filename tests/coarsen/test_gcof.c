@@ -43,6 +43,45 @@ static const char *groups_of(const mo_graph *g, const mo_fusion_rules *rules)
 
 #define EIGEN "conv bn\nconv bn relu\nconv bn add relu\n"
 
+/* A bias before a normalization does not keep a set from fusing both: types of
+ * ONNX, OpenVINO and GraphML files. */
+START_TEST(a_bias_does_not_block_a_normalization)
+{
+    static const struct {
+        const char *plain, *with_bias;
+    } chains[] = {
+        { "a:Conv -> c:BatchNormalization -> d:Relu",
+          "a:Conv -> b:Add -> c:BatchNormalization -> d:Relu; $w -> b" },
+        { "a:Convolution -> c:BatchNormInference -> d:ReLU",
+          "a:Convolution -> b:Add -> c:BatchNormInference -> d:ReLU; $w -> b" },
+        { "a:conv -> c:bn -> e:add -> d:relu; x:conv -> e",
+          "a:conv -> b:add -> c:bn -> e:add -> d:relu; x:conv -> e" },
+    };
+    mo_fusion_rules *rules = NULL;
+    int fused = 0;
+
+    for (const mo_fusion_rule_set *set = mo_fusion_rule_sets; set->name;
+         set++) {
+        MUST(mo_fusion_rules_load(set->name, &rules, &err));
+        for (size_t i = 0; i < COUNT(chains); i++) {
+            mo_graph *g = graph_of(chains[i].plain);
+
+            if (strncmp(groups_of(g, rules), "a+c", 3) == 0) {
+                mo_graph_free(g);
+                g = graph_of(chains[i].with_bias);
+                ck_assert_msg(strncmp(groups_of(g, rules), "a+b+c", 5) == 0,
+                              "%s: %s", set->name, groups_of(g, rules));
+                ck_assert_ptr_nonnull(strstr(groups_of(g, rules), "+d"));
+                fused++;
+            }
+            mo_graph_free(g);
+        }
+        mo_fusion_rules_free(rules);
+    }
+    ck_assert_int_eq(fused, 4 * COUNT(chains));
+}
+END_TEST
+
 static const struct {
     const char *rules, *graph, *groups;
 } cases[] = {
@@ -346,6 +385,7 @@ END_TEST
 SUITE(gcof)
 {
     EACH(chains_that_spell_a_rule_are_fused, COUNT(cases));
+    TEST(a_bias_does_not_block_a_normalization);
     TEST(the_example_of_the_paper_comes_out_as_printed);
     TEST(pinned_and_colocated_ops_stay_apart);
     TEST(outputs_of_the_network_stay_visible);

@@ -65,19 +65,23 @@ START_TEST(the_built_in_clusters_are_the_papers)
 }
 END_TEST
 
-START_TEST(there_is_one_other_built_in_cluster)
+START_TEST(the_others_are_one_device_of_this_machine)
 {
-    mo_cluster *cluster =
-        problem_cluster_read(mo_cluster_builtin_find("cpu")->text);
+    static const char *const names[] = { "cpu", "gpu" };
     int n = 0;
 
-    ck_assert_int_eq(cluster->n_devices, 1);
-    ck_assert(cluster->devices[0].is_cpu);
-    mo_cluster_free(cluster);
+    for (int i = 0; i < COUNT(names); i++) {
+        mo_cluster *cluster =
+            problem_cluster_read(mo_cluster_builtin_find(names[i])->text);
 
+        ck_assert_int_eq(cluster->n_devices, 1);
+        ck_assert_str_eq(cluster->devices[0].id, names[i]);
+        ck_assert_int_eq(cluster->devices[0].is_cpu, i == 0);
+        mo_cluster_free(cluster);
+    }
     for (; mo_cluster_builtins[n].name; n++)
         ck_assert_ptr_nonnull(mo_cluster_builtins[n].help);
-    ck_assert_int_eq(n, COUNT(built_in) + 1);
+    ck_assert_int_eq(n, COUNT(built_in) + COUNT(names));
     ck_assert_ptr_null(mo_cluster_builtin_find("inter"));
 }
 END_TEST
@@ -178,10 +182,10 @@ static const struct {
 } dead_ends[] = {
     { "nowhere", NULL,
       "there is no cluster 'nowhere'; give a file or one of the built-in "
-      "inter-server, intra-server, cpu" },
+      "inter-server, intra-server, cpu, gpu" },
     { "sub/no.xml", NULL,
       "there is no cluster 'sub/no.xml'; give a file or one of the built-in "
-      "inter-server, intra-server, cpu" },
+      "inter-server, intra-server, cpu, gpu" },
     { "sub", NULL, "sub: is a directory; give a file in it" },
     { NULL, "broken.graphml",
       "broken.cluster.xml:1: the file ends inside element <cluster> of line "
@@ -209,7 +213,7 @@ SUITE(cluster_choice)
 {
     tcase_add_unchecked_fixture(tests, make_files, scratch_leave);
     EACH(the_built_in_clusters_are_the_papers, COUNT(built_in));
-    TEST(there_is_one_other_built_in_cluster);
+    TEST(the_others_are_one_device_of_this_machine);
     EACH(the_nearest_cluster_is_taken, COUNT(choices));
     EACH(a_file_does_not_hide_a_built_in_cluster, 2);
     EACH(what_is_given_must_be_there, COUNT(dead_ends));

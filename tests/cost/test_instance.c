@@ -87,7 +87,7 @@ START_TEST(parts_of_a_gpu_slow_each_other_down)
              rows + strlen("<profile"));
     MUST(problem_try_graph(&p, g, "B", slowed));
     ck_assert_int_eq(time_of(&p, "a", 0), 5000);
-    ck_assert_int_eq(p.x->overhead_ns[0], 2500);
+    ck_assert_int_eq(p.x->load.overhead_ns[0], 2500);
     free(rows);
     problem_clear(&p);
 }
@@ -103,7 +103,7 @@ START_TEST(overheads_of_cpus_add_up)
              "<profile overhead_us='2' parts_overhead_us='0.5'%s",
              rows + strlen("<profile"));
     MUST(problem_try_graph(&p, g, "B kind=cpu", with));
-    ck_assert_int_eq(p.x->overhead_ns[0], 2500);
+    ck_assert_int_eq(p.x->load.overhead_ns[0], 2500);
     free(rows);
     problem_clear(&p);
 }
@@ -294,7 +294,7 @@ START_TEST(nothing_is_an_instance_too)
     ck_assert_int_eq(p.x->n_flows, 0);
     ck_assert_int_eq(p.x->out_start[0], 0);
     ck_assert_int_eq(p.x->tensor_start[0], 0);
-    ck_assert_int_eq(p.x->n_comm_rows, 0);
+    ck_assert_int_eq(p.x->comm.n_rows, 0);
     problem_clear(&p);
 }
 END_TEST

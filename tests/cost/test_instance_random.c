@@ -150,22 +150,6 @@ static void check_flows(const problem *p)
     ck_assert_int_eq(n_in, x->n_flows);
 }
 
-static void check_augmented(const mo_instance *x)
-{
-    mo_augmented *a;
-
-    MUST(mo_instance_augment(x, &a, &err));
-    ck_assert_int_eq(a->n_ops, x->n);
-    ck_assert_int_eq(a->n_flows, x->n_flows);
-    for (int q = 0; q < x->n_flows; q++) {
-        int node = mo_augmented_node_of_flow(a, q);
-
-        ck_assert_int_eq(a->pred[a->pred_start[node]], x->flows[q].from);
-        ck_assert_int_eq(a->succ[a->succ_start[node]], x->flows[q].to);
-    }
-    mo_augmented_free(a);
-}
-
 START_TEST(flows_and_transfers_are_as_defined)
 {
     test_random random = { (uint64_t) _i };
@@ -179,7 +163,6 @@ START_TEST(flows_and_transfers_are_as_defined)
     problem_make(&p, graph, cluster, NULL);
     MUST(mo_routes_make(p.cluster, &routes, &err));
     check_flows(&p);
-    check_augmented(p.x);
     check_transfers(&p, routes);
     for (int i = 0; i < p.x->n; i++)
         for (int k = 0; k < n_devices; k++)
@@ -224,8 +207,8 @@ START_TEST(what_is_alike_is_kept_once)
     problem p = { 0 };
 
     problem_make(&p, graph, cluster, NULL);
-    ck_assert_int_eq(p.x->n_comm_rows, N_OPS - 1);
-    ck_assert_int_eq(p.x->n_kinds, 3);
+    ck_assert_int_eq(p.x->comm.n_rows, N_OPS - 1);
+    ck_assert_int_eq(p.x->comm.n_kinds, 3);
     ck_assert_uint_lt(mo_arena_bytes(p.x->arena), 4 << 20);
     for (int q = 0; q < p.x->n_flows; q++) {
         int64_t bytes = p.x->tensor_bytes[p.x->flows[q].tensor];
@@ -253,7 +236,7 @@ START_TEST(what_differs_is_kept_apart)
 
     problem_make(&p, graph, cluster, NULL);
     MUST(mo_routes_make(p.cluster, &routes, &err));
-    ck_assert_int_gt(p.x->n_kinds, N_DEVICES);
+    ck_assert_int_gt(p.x->comm.n_kinds, N_DEVICES);
     check_transfers(&p, routes);
     mo_routes_free(routes);
     problem_clear(&p);

@@ -59,7 +59,7 @@ START_TEST(routes_name_the_links_on_the_way)
 
     problem_make(&p, NO_TIME "a; b; a>b bytes=8",
                  "A; B; C; A-B gbps=8; B-C gbps=8", NULL);
-    ck_assert_int_eq(p.x->n_links, 4);
+    ck_assert_int_eq(p.x->routing.n_links, 4);
     for (int i = 0; i < COUNT(ways); i++) {
         int n;
         const int *links = mo_instance_route(p.x, ways[i].from, ways[i].to, &n);
@@ -211,7 +211,7 @@ START_TEST(a_cluster_in_parts_is_fine_where_edges_have_their_times)
                  NULL);
     ck_assert_int_eq(problem_flow_ns(&p, "a", "b", A, B), 5000);
     ck_assert_int_eq(problem_flow_ns(&p, "a", "b", B, A), 8);
-    ck_assert_int_eq(p.x->routes[1].n, 0);
+    ck_assert_int_eq(p.x->routing.routes[1].n, 0);
     problem_clear(&p);
 }
 END_TEST

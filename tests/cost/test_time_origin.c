@@ -107,7 +107,7 @@ START_TEST(every_time_has_an_origin)
 {
     static const char graph[] = "a op=Strange flops=1e9 bytes=1e6 shape=3;"
                                 "b op=ReLU flops=1e3 bytes=1e9 t.A=7;"
-                                "c op=ReLU t.A=3 pin=A;"
+                                "c op=Odd t.A=3 pin=A;"
                                 "a>b bytes=8; b>c bytes=8";
     static const char cluster[] = "A model=t4; B model=v100; A-B gbps=8";
     mo_graph *g = problem_graph(graph);

@@ -148,9 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const int64_t units[] = { 1, 1000, 1000000 };
     static columns c;
     fuzz_input in = fuzz_input_of(data, size);
-    mo_provenance origin = { .has_unit = true,
-                             .has_options = true,
-                             .formulation = "compact" };
+    mo_provenance origin = { .has_options = true, .formulation = "compact" };
     fuzz_instance made;
     mo_schedule *s;
 

@@ -16,9 +16,9 @@
 #include "exec/discover/discover_internal.h"
 #include "exec/measure/host_load.h"
 #include "exec/runtime/gather.h"
-#include "exec/runtime/pipeline/slot_plan.h"
+#include "exec/runtime/pipeline/pipeline_internal.h"
 #include "exec/transport/rendezvous/decode.h"
-#include "exec/transport/tcp/decode.h"
+#include "exec/transport/tcp/tcp_internal.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { N_TRANSFERS = 5, N_RANKS = 7, MAX_TIMES = 64 };

@@ -47,10 +47,11 @@ static void check_ports(const mo_ir_port *ports, int n)
                mo_shape_fits(&ports[i].shape));
 }
 
-static void infer(mo_ir *ir, const char *const *shapes, size_t n_shapes)
+static void infer(mo_ir *ir, const char **shapes, size_t n_shapes)
 {
     mo_error err = { 0 };
-    mo_status status = mo_infer_shapes(ir, bin_path, shapes, n_shapes, &err);
+    const mo_read_options options = { .shapes = { shapes, n_shapes, 0 } };
+    mo_status status = mo_infer_shapes(ir, bin_path, &options, &err);
 
     assert(status == MO_OK || err.text[0] != '\0');
     for (int i = 0; status == MO_OK && n_shapes > 0 && i < ir->n_layers; i++) {
@@ -65,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *end = size > 0 ? memchr(text, '\n', size) : NULL;
     size_t length = end ? (size_t) (end - text) : 0;
     char shape[256] = "";
-    const char *const shapes[] = { shape };
+    const char *shapes[] = { shape };
     mo_ir *ir;
 
     if (bin_path[0] == '\0')

@@ -28,7 +28,7 @@ static char *write_model(const mo_model *model, file_kind kind, size_t *size)
     if (kind == LP)
         assert(mo_lp_writer_new(out, NULL, &sink, &err) == MO_OK);
     else if (kind == MPS)
-        assert(mo_mps_writer_new(out, NULL, 0, &sink, &err) == MO_OK);
+        assert(mo_mps_writer_new(out, NULL, &sink, &err) == MO_OK);
     else
         assert(mo_mip_start_new(out, MO_MIP_START_MIPLIB, &sink, &err) ==
                MO_OK);

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     status = mo_model_file_provenance(path, &origin, &err);
     assert(status == MO_OK || err.text[0] != '\0');
     assert(status != MO_OK ||
-           (origin.n_shapes >= 0 && origin.n_shapes <= MO_IDENTITY_SHAPES));
-    assert(status != MO_OK || !origin.has_unit || origin.unit_ns > 0);
+           (origin.shapes.n >= 0 && origin.shapes.n <= MO_IDENTITY_SHAPES));
+    assert(status != MO_OK || origin.unit_ns >= 0);
     return 0;
 }

@@ -12,10 +12,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const shapes[] = { "x=2,3" };
-    static const mo_read_options options[] = { { NULL, 0 }, { shapes, 1 } };
+    static const char *shapes[] = { "x=2,3" }, *values[] = { "0=2" };
+    static const mo_read_options options[] = { { .shapes = { 0 } },
+                                               { .shapes = { shapes, 1, 1 } },
+                                               { .values = { values, 1, 1 } } };
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         mo_graph *g = NULL;
         mo_input *input = NULL;
         mo_error err = { 0 };

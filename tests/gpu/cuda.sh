@@ -46,7 +46,9 @@ tiny()
 
 exits "a graph on a GPU" 0 gpu --backend cuda --json "$net"
 is "prints nothing on stderr" "$(cat "$work/err")" ""
-ok "and reports where it ran" grep -q '"backend": "cuda"' "$work/out"
+ok "and reports where it ran" grep -q '"id": "gpu", .*"backend": "cuda"' \
+    "$work/out"
+is "a guess of the device predicts nothing" "$(value predicted_us)" null
 is "in what precision" "$(value precision)" '"f32"'
 exits "recorded and replayed" 0 tiny --runs 2
 exits "call by call" 0 tiny --runs 2 --eager

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of graph/shape.h, graph/dtype.h, graph/output_types.h and
- * graph/text_list.h. */
+ * graph/output_types.h. */
 #include "graph/shape.h"
 
 #include <string.h>
 
 #include "graph/dtype.h"
 #include "graph/output_types.h"
-#include "graph/text_list.h"
 #include "tests/support/suite.h"
 
 static const struct {

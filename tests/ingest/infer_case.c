@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/ingest/infer_case.h"
 
+#include "ingest/infer/infer.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -51,3 +53,13 @@ const char infer_flattened[] =
         EDGE(0, 0, 1, 0) EDGE(1, 1, 4, 0) EDGE(2, 0, 4, 1) EDGE(3, 0, 4, 2)
             EDGE(4, 3, 6, 0) EDGE(5, 0, 6, 1) EDGE(0, 0, 7, 0) EDGE(6, 2, 7, 1)
                 EDGE(7, 2, 8, 0));
+
+mo_status infer_with(mo_ir *ir, const char *bin, const char *const *shapes,
+                     size_t n, mo_error *err)
+{
+    const mo_read_options options = {
+        .shapes = { .items = (const char **) (uintptr_t) shapes, .count = n }
+    };
+
+    return mo_infer_shapes(ir, bin, &options, err);
+}

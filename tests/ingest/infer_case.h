@@ -5,6 +5,7 @@
 #ifndef MO_TESTS_INGEST_INFER_CASE_H
 #define MO_TESTS_INGEST_INFER_CASE_H
 
+#include "base/error.h"
 #include "ingest/ir/ir.h"
 #include "tests/ingest/ir_text.h"
 
@@ -37,6 +38,10 @@ mo_ir *infer_ir(const char *text);
 
 /* Writes m.bin: the numbers 0, 1, 2, 3, -1 as int64. */
 void infer_write_bin(void);
+
+/* mo_infer_shapes() with n shapes and nothing else. */
+mo_status infer_with(mo_ir *ir, const char *bin, const char *const *shapes,
+                     size_t n, mo_error *err);
 
 /* x -> ReLU -> a result. */
 extern const char infer_chain[];

@@ -34,7 +34,7 @@ START_TEST(a_size_flows_through_the_model)
     static const char *const requests[] = { "x=7,3", "0=7,3", "7,3", "x=7x3" };
     mo_ir *ir = infer_ir(infer_chain);
 
-    MUST(mo_infer_shapes(ir, NULL, &requests[_i], 1, &err));
+    MUST(infer_with(ir, NULL, &requests[_i], 1, &err));
     ck_assert_str_eq(shape_of(ir, "x"), "7,3");
     ck_assert_str_eq(shape_of(ir, "a"), "7,3");
     ck_assert_int_eq(ir->layers[1].inputs[0].shape.dims[0], 7);
@@ -48,9 +48,63 @@ START_TEST(attributes_say_the_new_shape)
     static const char *const request[] = { "x=7,3" };
     mo_ir *ir = infer_ir(infer_chain);
 
-    MUST(mo_infer_shapes(ir, NULL, request, 1, &err));
+    MUST(infer_with(ir, NULL, request, 1, &err));
     ck_assert_str_eq(ir->layers[0].attrs,
                      "{\"shape\":\"7,3\",\"element_type\":\"f32\"}");
+    mo_ir_free(ir);
+}
+END_TEST
+
+/* Sizes of data count where the file has none, and only there. */
+START_TEST(hints_set_dynamic_sizes)
+{
+    static const struct {
+        const char *hint, *shape;
+    } cases[] = {
+        { "x=7,3", "7,3" }, { "0=7,3", "7,3" }, { "7,3", "7,3" },
+        { "x=7,4", NULL },  { "x=7", NULL },    { "y=7,3", NULL },
+    };
+
+    for (int i = 0; i < COUNT(cases); i++) {
+        const char *hint[] = { cases[i].hint };
+        const mo_read_options options = { .hints = { hint, 1, 0 } };
+        mo_ir *ir = infer_ir(infer_chain);
+        mo_error err = { 0 };
+
+        ck_assert((mo_infer_shapes(ir, NULL, &options, &err) == MO_OK) ==
+                  (cases[i].shape != NULL));
+        if (cases[i].shape)
+            ck_assert_str_eq(shape_of(ir, "a"), cases[i].shape);
+        else
+            ck_assert_ptr_nonnull(strstr(err.text, "--shape x=1,3"));
+        mo_ir_free(ir);
+    }
+}
+END_TEST
+
+/* A reshape by an input: known values make its shape known. */
+static const char by_input[] =
+    NET(X LAYER(1, "sizes", "Parameter",
+                DATA("shape=\"?\" element_type=\"i64\"") OUTPUTS(I64(0, ANY)))
+            LAYER(2, "flat", "Reshape",
+                  DATA("special_zero=\"false\"") INPUTS(
+                      F32(0, ANY DIM(3)) I64(1, ANY)) OUTPUTS(F32(2, ANY ANY)))
+                LAYER(3, "r", "Result", INPUTS(F32(0, ANY ANY))),
+        EDGE(0, 0, 2, 0) EDGE(1, 0, 2, 1) EDGE(2, 2, 3, 0));
+
+START_TEST(an_input_with_a_value_is_a_constant)
+{
+    const char *shapes[] = { "x=8,3" }, *values[] = { "1=6,-1" };
+    const mo_read_options options = { .shapes = { shapes, 1, 0 },
+                                      .values = { values, 1, 0 } };
+    mo_ir *ir = infer_ir(by_input);
+
+    MUST(mo_infer_shapes(ir, NULL, &options, &err));
+    ck_assert_str_eq(ir->layers[1].type, "Const");
+    ck_assert_str_eq(
+        ir->layers[1].attrs,
+        "{\"element_type\":\"i64\",\"shape\":\"2\",\"value\":\"6,-1\"}");
+    ck_assert_str_eq(shape_of(ir, "flat"), "6,4");
     mo_ir_free(ir);
 }
 END_TEST
@@ -61,7 +115,7 @@ START_TEST(a_static_model_is_left_alone)
         infer_ir(NET(PARAMETER(0, "x") UNARY(1, "a", "Fancy") RESULT(2, "r"),
                      EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0)));
 
-    MUST(mo_infer_shapes(ir, NULL, NULL, 0, &err));
+    MUST(infer_with(ir, NULL, NULL, 0, &err));
     ck_assert_str_eq(shape_of(ir, "a"), "2,3");
     mo_ir_free(ir);
 }
@@ -73,7 +127,7 @@ START_TEST(a_static_model_takes_another_size)
     mo_ir *ir = infer_ir(NET(PARAMETER(0, "x") RELU(1, "a") RESULT(2, "r"),
                              EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0)));
 
-    MUST(mo_infer_shapes(ir, NULL, request, 1, &err));
+    MUST(infer_with(ir, NULL, request, 1, &err));
     ck_assert_str_eq(shape_of(ir, "a"), "5,3");
     mo_ir_free(ir);
 }
@@ -90,7 +144,7 @@ START_TEST(a_dynamic_rank_takes_any)
         EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0)));
 
     ir->layers[0].outputs[0].shape.rank = MO_DYNAMIC;
-    MUST(mo_infer_shapes(ir, NULL, request, 1, &err));
+    MUST(infer_with(ir, NULL, request, 1, &err));
     ck_assert_str_eq(shape_of(ir, "a"), "4,5,6");
     mo_ir_free(ir);
 }
@@ -103,7 +157,7 @@ START_TEST(shape_arithmetic_is_evaluated)
     mo_ir *ir = infer_ir(infer_flattened);
 
     infer_write_bin();
-    MUST(mo_infer_shapes(ir, "m.bin", x_is_8_3, 1, &err));
+    MUST(infer_with(ir, "m.bin", x_is_8_3, 1, &err));
     ck_assert_str_eq(shape_of(ir, "flat"), "3,8");
     mo_ir_free(ir);
 }
@@ -126,7 +180,7 @@ START_TEST(what_did_not_change_keeps_its_shape)
     static const char *const request[] = { "x=2,3" };
     mo_ir *ir = infer_ir(declared);
 
-    MUST(mo_infer_shapes(ir, NULL, request, 1, &err));
+    MUST(infer_with(ir, NULL, request, 1, &err));
     ck_assert_str_eq(shape_of(ir, "flat"), "6");
     ck_assert_str_eq(shape_of(ir, "odd"), "9");
     mo_ir_free(ir);
@@ -150,7 +204,7 @@ START_TEST(what_changed_needs_a_rule)
     char text[2048];
 
     infer_write_bin();
-    ck_assert_int_eq(mo_infer_shapes(ir, changes[_i].bin, request, 1, &err),
+    ck_assert_int_eq(infer_with(ir, changes[_i].bin, request, 1, &err),
                      MO_E_SUPPORT);
     ck_assert_str_eq(mo_error_format(&err, text, sizeof text),
                      changes[_i].text);
@@ -198,7 +252,7 @@ START_TEST(forgotten_shapes_come_back)
     told = read_model(folder, "model.xml");
     forgot = read_model(folder, "model.xml");
     forget_shapes(forgot);
-    MUST(mo_infer_shapes(forgot, bin, NULL, 0, &err));
+    MUST(infer_with(forgot, bin, NULL, 0, &err));
     for (int i = 0; i < told->n_layers; i++)
         for (int k = 0; k < told->layers[i].n_outputs; k++)
             ck_assert_msg(mo_shape_equal(&told->layers[i].outputs[k].shape,
@@ -276,6 +330,8 @@ SUITE(infer)
     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
     EACH(a_size_flows_through_the_model, 4);
     TEST(attributes_say_the_new_shape);
+    TEST(hints_set_dynamic_sizes);
+    TEST(an_input_with_a_value_is_a_constant);
     TEST(a_static_model_is_left_alone);
     TEST(a_static_model_takes_another_size);
     TEST(a_dynamic_rank_takes_any);

@@ -27,8 +27,7 @@ START_TEST(constants_are_missed_where_they_are_needed)
     mo_error err = { 0 };
 
     scratch_write("short.bin", "abc");
-    ck_assert_int_ne(mo_infer_shapes(ir, bins[_i].bin, x_is_8_3, 1, &err),
-                     MO_OK);
+    ck_assert_int_ne(infer_with(ir, bins[_i].bin, x_is_8_3, 1, &err), MO_OK);
     ck_assert_msg(strstr(err.text, bins[_i].text), "%s", err.text);
     ck_assert_str_eq(err.file, "m.xml");
     mo_ir_free(ir);
@@ -144,8 +143,8 @@ START_TEST(errors_say_where_and_what_to_do)
     char text[2048];
 
     infer_write_bin();
-    ck_assert_int_eq(mo_infer_shapes(ir, "m.bin", &faults[_i].request,
-                                     faults[_i].request ? 1 : 0, &err),
+    ck_assert_int_eq(infer_with(ir, "m.bin", &faults[_i].request,
+                                faults[_i].request ? 1 : 0, &err),
                      faults[_i].status);
     ck_assert_str_eq(mo_error_format(&err, text, sizeof text), faults[_i].text);
     mo_ir_free(ir);
@@ -158,7 +157,7 @@ START_TEST(an_input_has_one_shape)
     mo_ir *ir = infer_ir(infer_chain);
     mo_error err = { 0 };
 
-    ck_assert_int_eq(mo_infer_shapes(ir, NULL, requests, 2, &err), MO_E_USAGE);
+    ck_assert_int_eq(infer_with(ir, NULL, requests, 2, &err), MO_E_USAGE);
     ck_assert_str_eq(err.text,
                      "--shape 0=2,3: the shape of 'x' is given twice; keep one "
                      "of them");
@@ -182,9 +181,37 @@ START_TEST(many_inputs_are_listed_shortly)
     name[sizeof name - 1] = '\0';
     for (int i = 0; i < ir->n_layers; i++)
         ir->layers[i].name = name;
-    ck_assert_int_eq(mo_infer_shapes(ir, NULL, request, 1, &err), MO_E_USAGE);
+    ck_assert_int_eq(infer_with(ir, NULL, request, 1, &err), MO_E_USAGE);
     ck_assert_ptr_nonnull(strstr(err.text, "nnn', ..."));
     ck_assert_uint_lt(strlen(err.text), 400);
+    mo_ir_free(ir);
+}
+END_TEST
+
+/* Values of x (?,3) in f32. */
+static const struct {
+    const char *shape, *value, *text;
+} values[] = {
+    { "x=1,3", "y=1", "--value y=1 names no input of m.xml" },
+    { "x=1,3", "x=1,2", "has 2 numbers, but the input has 3 elements (1,3)" },
+    { "x=1,3", "x=one", "'one' is no number of type f32" },
+    { "x=1,3", "x=1e99", "'1e99' is no number of type f32" },
+    { "x=1,3", "x=1,,2", "'' is no number of type f32" },
+    { "x=40000,3", "x=1", "has more than 65536 elements" },
+    { NULL, "x=1",
+      "has a dynamic dimension (?,3); give it a size with --shape, too" },
+};
+
+START_TEST(a_value_must_fit_its_input)
+{
+    const char *shape[] = { values[_i].shape }, *value[] = { values[_i].value };
+    const mo_read_options options = { .shapes = { shape, shape[0] != NULL, 0 },
+                                      .values = { value, 1, 0 } };
+    mo_ir *ir = infer_ir(infer_chain);
+    mo_error err = { 0 };
+
+    ck_assert_int_ne(mo_infer_shapes(ir, NULL, &options, &err), MO_OK);
+    ck_assert_msg(strstr(err.text, values[_i].text) != NULL, "%s", err.text);
     mo_ir_free(ir);
 }
 END_TEST
@@ -195,7 +222,7 @@ START_TEST(a_dynamic_rank_is_shown)
     mo_error err = { 0 };
 
     ir->layers[0].outputs[0].shape.rank = MO_DYNAMIC;
-    ck_assert_int_eq(mo_infer_shapes(ir, NULL, NULL, 0, &err), MO_E_INPUT);
+    ck_assert_int_eq(infer_with(ir, NULL, NULL, 0, &err), MO_E_INPUT);
     ck_assert_str_eq(err.text, "input 'x' has a dynamic dimension (...); give "
                                "it a size with --shape x=1,...");
     mo_ir_free(ir);
@@ -210,4 +237,5 @@ SUITE(infer_errors)
     TEST(an_input_has_one_shape);
     TEST(many_inputs_are_listed_shortly);
     TEST(a_dynamic_rank_is_shown);
+    EACH(a_value_must_fit_its_input, COUNT(values));
 }

@@ -18,7 +18,7 @@ static const struct {
     { "i16", "\xff\xff\0\x80", 2, { -1, -32768 } },
     { "i8", "\xff\x7f", 2, { -1, 127 } },
     { "u64", "\1\0\0\0\0\0\0\0", 1, { 1 } },
-    { "u64", "\xff\xff\xff\xff\xff\xff\xff\xff", 1, { 0x1p63 } },
+    { "u64", "\xff\xff\xff\xff\xff\xff\xff\xff", 1, { 0x1p64 } },
     { "u32", "\xff\xff\xff\xff", 1, { 4294967295.0 } },
     { "u16", "\xff\xff", 1, { 65535 } },
     { "u8", "\xff\0", 2, { 255, 0 } },
@@ -39,10 +39,8 @@ START_TEST(bytes_are_decoded)
 
     mo_infer_value_decode(value, (const unsigned char *) files[_i].bytes);
     for (int i = 0; i < files[_i].count; i++) {
-        double item =
-            value->real ? value->items[i].r : (double) value->items[i].i;
-
-        ck_assert_double_eq(item, files[_i].items[i]);
+        ck_assert_double_eq(mo_infer_value_number(value, i),
+                            files[_i].items[i]);
     }
     mo_arena_free(arena);
 }
@@ -56,7 +54,7 @@ START_TEST(not_a_number_stays_none)
 
     mo_infer_value_decode(value, (const unsigned char *) "\1\x7e");
     ck_assert(isnan(value->items[0].r));
-    ck_assert_int_eq(mo_infer_value_cast(value->items[0], true, "i64").i, 0);
+    ck_assert_int_eq(mo_infer_value_cast(value->items[0], "f16", "i64").i, 0);
     mo_arena_free(arena);
 }
 END_TEST
@@ -82,6 +80,12 @@ static const struct {
     { 1.0 / 3, "bf16", 0.333984375 },
     { 1.0 / 3, "f64", 1.0 / 3 },
     { 0, "f16", 0 },
+    { 65520, "f16", INFINITY },
+    { -1e39, "f32", -INFINITY },
+    { 0x1.8p-25, "f16", 0x1p-24 },
+    { 0x1p-26, "f16", 0 },
+    { 0x1.008p-15, "f16", 0x1.008p-15 },
+    { 0x1.004p-15, "f16", 0x1p-15 },
     { -INFINITY, "f16", -INFINITY },
 };
 

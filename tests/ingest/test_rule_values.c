@@ -2,6 +2,7 @@
 /* Tests of ingest/infer/rule.h: evaluation of small tensors. */
 #include "ingest/infer/rule.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "tests/ingest/rule_case.h"
@@ -23,9 +24,12 @@ static const struct {
     VALUE("Subtract", "", "=1,2 ; =5,1", "i64", "-4,1"),
     VALUE("Multiply", "", "=3,-4 ; #5", "i64", "15,-20"),
     VALUE("Divide", "", "=7,-7,7,-7 ; =2,2,-2,-2", "i64", "3,-4,-4,3"),
+    VALUE("Divide", "m_pythondiv=false", "=7,-7,7,-7 ; =2,2,-2,-2", "i64",
+          "3,-3,-3,3"),
     VALUE("Mod", "", "=7,-7,7,-7 ; =4,4,-4,-4", "i64", "3,-3,3,-3"),
     VALUE("FloorMod", "", "=7,-7,7,-7 ; =4,4,-4,-4", "i64", "3,1,-1,-3"),
     VALUE("Power", "", "=2,3,7 ; =10,3,0", "i64", "1024,27,1"),
+    VALUE("Power", "", "=3 ; =39", "i64", "4052555153018976267"),
     VALUE("Maximum", "", "=2,9 ; #5", "i64", "5,9"),
     VALUE("Minimum", "", "=2,9 ; #5", "i64", "2,5"),
     VALUE("SquaredDifference", "", "=2,9 ; #5", "i64", "9,16"),
@@ -58,8 +62,6 @@ static const struct {
     VALUE("Convert", "", "=16777217", "f32", "16777216"),
     VALUE("Convert", "", "=2049", "f16", "2048"),
     VALUE("Convert", "", "~0.5,0", "boolean", "1,0"),
-    VALUE("Convert", "", "~1e30,-1e30", "i64",
-          "9223372036854775807,-9223372036854775808"),
     VALUE("ConvertLike", "", "~2.5 ; =1", "i64", "2"),
     VALUE("Reshape", "", "=1,2,3,4 ; =2,2", "i64", "1,2,3,4"),
     VALUE("Squeeze", "", "1x2=1,2", "i64", "1,2"),
@@ -90,6 +92,9 @@ static const struct {
     VALUE("ReduceLogicalAnd", "", "=1,0 ; =0", "boolean", "0"),
     VALUE("ReduceLogicalOr", "", "=1,0 ; =0", "boolean", "1"),
     VALUE("Range", "output_type=i64", "#2 ; #9 ; #3", "i64", "2,5,8"),
+    VALUE("Range", "output_type=i64",
+          "#9223372036854775805 ; #9223372036854775807 ; #1", "i64",
+          "9223372036854775805,9223372036854775806"),
     VALUE("Range", "output_type=f32", "()~1 ; ()~0 ; ()~-0.5", "f32", "1,0.5"),
 };
 
@@ -153,6 +158,8 @@ static const struct {
     { "Equal", "", "=1 ; ~1", "boolean" },
     { "Select", "", "~1 ; =1 ; =2", "i64" },
     { "LogicalAnd", "", "~1 ; ~1", "f32" },
+    { "Convert", "", "~1e30", "i64" },
+    { "Convert", "", "~-1e30", "i32" },
     { "Gather", "", "=5,6,7 ; =3 ; #0", "i64" },
     { "Gather", "", "=5,6,7 ; =-4 ; #0", "i64" },
     { "ReduceMax", "", "0= ; =0", "i64" },
@@ -176,8 +183,57 @@ START_TEST(what_has_no_result_has_no_value)
 }
 END_TEST
 
+static const char *const keeps_nan[] = { "Maximum",   "Minimum", "ReduceMax",
+                                         "ReduceMin", "ReLU",    "Sign" };
+
+START_TEST(not_a_number_is_kept)
+{
+    bool reduces = strncmp(keeps_nan[_i], "Reduce", 6) == 0;
+
+    for (int k = 0; k < 2; k++) {
+        mo_infer_value *value;
+        rule_case c;
+
+        rule_case_make(&c, keeps_nan[_i], NULL, "",
+                       reduces  ? "~1,2 ; =0"
+                       : _i < 4 ? "~1,2 ; ~2,1"
+                                : "~1,2",
+                       1);
+        c.inputs[0].value->items[k].r = NAN;
+        MUST(evaluate(&c, 0, "f32", &value, &err));
+        ck_assert(isnan(value->items[reduces ? 0 : k].r));
+        rule_case_free(&c);
+    }
+}
+END_TEST
+
+/* Of 2^63 and above: constants may be moved, and are computed with by the
+ * kernels. */
+START_TEST(large_u64_has_no_value)
+{
+    static const char *const types[] = { "Maximum", "Less", "Divide", "Add" };
+
+    for (int k = 0; k < COUNT(types); k++) {
+        mo_error err = { 0 };
+        mo_infer_value *value, given[2];
+        rule_case c;
+
+        rule_case_make(&c, types[k], NULL, "", "=-1 ; =3", 1);
+        for (int i = 0; i < 2; i++) {
+            given[i] = *c.inputs[i].value;
+            given[i].dtype = "u64";
+            c.inputs[i].value = &given[i];
+        }
+        ck_assert(evaluate(&c, 0, "u64", &value, &err) != MO_OK);
+        rule_case_free(&c);
+    }
+}
+END_TEST
+
 SUITE(rule_values)
 {
+    EACH(not_a_number_is_kept, COUNT(keeps_nan));
+    TEST(large_u64_has_no_value);
     EACH(values_are_computed, COUNT(values));
     TEST(every_value_rule_is_tested);
     EACH(what_has_no_result_has_no_value, COUNT(unvalued));

@@ -289,6 +289,24 @@ START_TEST(a_table_told_only_by_its_size_is_not_read_whole)
 }
 END_TEST
 
+START_TEST(an_activation_without_a_shape_writes_what_it_reads)
+{
+    const work_input a = { "4,25", false, MO_PORT_NONE };
+    const mo_op x = { .type = "ReLU", .dtype = "f32" };
+    const mo_op sum = { .type = "Add", .dtype = "f32" };
+    mo_graph *g = work_graph(&x, &a, 1);
+
+    MUST(mo_work_fill(g, &err));
+    ck_assert(work_op(g)->bytes == 800 && work_op(g)->flops == 100);
+    mo_graph_free(g);
+
+    g = work_graph(&sum, &a, 1);
+    MUST(mo_work_fill(g, &err));
+    ck_assert(work_op(g)->bytes < 0 && work_op(g)->flops < 0);
+    mo_graph_free(g);
+}
+END_TEST
+
 START_TEST(what_the_file_says_stays)
 {
     work_input inputs[] = { { "4,5", false, 0 }, { "5,6", false, 1 } };
@@ -375,6 +393,7 @@ SUITE(work)
     TEST(inputs_beyond_the_shown_count_as_traffic);
     TEST(weights_told_only_by_their_size_are_read);
     TEST(a_table_told_only_by_its_size_is_not_read_whole);
+    TEST(an_activation_without_a_shape_writes_what_it_reads);
     TEST(what_the_file_says_stays);
     TEST(sizes_of_tensors_come_from_their_port);
     TEST(an_unknown_type_has_an_unknown_size);

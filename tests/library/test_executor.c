@@ -65,6 +65,46 @@ static moirai_placement *place_example(void)
     return p;
 }
 
+/* As the commands do. */
+START_TEST(an_instance_is_of_the_coarse_graph_unless_fusion_is_none)
+{
+    char path[4096];
+    moirai_graph *fine = NULL, *coarse = NULL;
+    moirai_cluster *c = NULL;
+    moirai_options *o = NULL;
+
+    OK(moirai_graph_read(example("model.onnx", path, sizeof path), NULL, &fine,
+                         &why));
+    OK(moirai_cluster_read(example("model.cluster.xml", path, sizeof path), &c,
+                           &why));
+    OK(moirai_graph_coarsen(fine, c, NULL, &coarse, &why));
+    OK(moirai_options_new(&o, &why));
+    OK(moirai_options_set(o, "fusion", "none", &why));
+
+    const struct {
+        const moirai_graph *graph, *placed;
+        const moirai_options *options;
+    } cases[] = { { fine, coarse, NULL },
+                  { fine, fine, o },
+                  { coarse, coarse, NULL },
+                  { coarse, coarse, o } };
+
+    for (int i = 0; i < COUNT(cases); i++) {
+        moirai_instance *x = NULL;
+
+        OK(moirai_instance_new(cases[i].graph, c, NULL, cases[i].options, &x,
+                               &why));
+        ck_assert_int_eq(moirai_instance_view(x)->n_ops,
+                         moirai_graph_n_ops(cases[i].placed));
+        moirai_instance_free(x);
+    }
+    moirai_options_free(o);
+    moirai_graph_free(coarse);
+    moirai_graph_free(fine);
+    moirai_cluster_free(c);
+}
+END_TEST
+
 START_TEST(an_executor_computes_what_the_framework_does)
 {
     enum { N = 5 };
@@ -189,6 +229,7 @@ END_TEST
 
 SUITE(executor)
 {
+    TEST(an_instance_is_of_the_coarse_graph_unless_fusion_is_none);
     TEST(an_executor_computes_what_the_framework_does);
     TEST(a_placement_of_numbers_alone_cannot_run);
     TEST(a_report_is_written);

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
@@ -378,6 +380,46 @@ START_TEST(a_placement_of_ones_own_is_judged)
 }
 END_TEST
 
+/* The time between requests follows from the devices, with and without a limit
+ * of requests in flight. */
+START_TEST(a_placement_of_ones_own_has_the_period_of_its_devices)
+{
+    static const char *const rules[][2] = { { NULL, NULL },
+                                            { "in-flight", "1" },
+                                            { "memory", "live" } };
+    moirai_graph *graph = make_chain(6);
+    moirai_cluster *cluster = make_cluster(INT64_MAX, INT64_MAX);
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        moirai_options *o = NULL;
+        moirai_instance *x = NULL;
+        moirai_placement *found = NULL, *same = NULL;
+        int device[6];
+
+        OK(moirai_options_new(&o, &why));
+        OK(moirai_options_set(o, "objective", "period", &why));
+        if (rules[i][0])
+            OK(moirai_options_set(o, rules[i][0], rules[i][1], &why));
+        OK(moirai_instance_new(graph, cluster, NULL, o, &x, &why));
+        OK(moirai_place(x, alone, &found, &why));
+        for (int op = 0; op < 6; op++)
+            device[op] = moirai_placement_device(found, op);
+        OK(moirai_placement_new(x, device, NULL, &same, &why));
+        ck_assert_msg(moirai_placement_n_violations(same) == 0, "%s",
+                      moirai_placement_violation(same, 0));
+        ck_assert_int_gt(moirai_placement_period_ns(found), 0);
+        ck_assert_int_eq(moirai_placement_period_ns(same),
+                         moirai_placement_period_ns(found));
+        moirai_placement_free(same);
+        moirai_placement_free(found);
+        moirai_instance_free(x);
+        moirai_options_free(o);
+    }
+    moirai_graph_free(graph);
+    moirai_cluster_free(cluster);
+}
+END_TEST
+
 START_TEST(memory_that_is_too_small_is_a_status)
 {
     moirai_instance *x = make_instance(3, 1000, 1000);
@@ -463,6 +505,38 @@ START_TEST(cancelled_options_run_again_when_reset)
 }
 END_TEST
 
+static int forks;
+
+static void count_fork(void)
+{
+    forks++;
+}
+
+START_TEST(placing_without_assistance_does_not_fork)
+{
+    moirai_instance *x = make_instance(30, 20000, 20000);
+    moirai_options *o = NULL;
+    moirai_placement *p = NULL;
+    pid_t child;
+
+    ck_assert_int_eq(pthread_atfork(count_fork, NULL, NULL), 0);
+    OK(moirai_options_new(&o, &why));
+    OK(moirai_options_set(o, "assist", "none", &why));
+    OK(moirai_options_set(o, "rounds", "3", &why));
+    OK(moirai_place(x, o, &p, &why));
+    ck_assert_int_eq(forks, 0);
+    moirai_placement_free(p);
+    moirai_options_free(o);
+    moirai_instance_free(x);
+
+    child = fork(); /* is counted */
+    if (child == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    ck_assert_int_eq(forks, 1);
+}
+END_TEST
+
 static void *place_in_thread(void *context)
 {
     moirai_placement *p = NULL;
@@ -506,9 +580,11 @@ SUITE(library)
     TEST(outputs_go_to_a_function);
     TEST(the_search_is_optimal_on_a_chain);
     TEST(a_placement_of_ones_own_is_judged);
+    TEST(a_placement_of_ones_own_has_the_period_of_its_devices);
     TEST(memory_that_is_too_small_is_a_status);
     TEST(a_written_placement_is_read_again);
     TEST(progress_can_stop_the_search);
     TEST(cancelled_options_run_again_when_reset);
+    TEST(placing_without_assistance_does_not_fork);
     TEST(threads_share_an_instance);
 }

@@ -45,7 +45,7 @@ START_TEST(a_solver_finds_what_the_search_does)
     OK(moirai_options_set(o, "time", "60", &why));
     OK(moirai_options_set(o, "solver", _i == 0 ? "cbc" : "highs", &why));
     OK(moirai_solve(x, o, &p, &why));
-    ck_assert_int_eq(moirai_placement_makespan_ns(p), 95100);
+    ck_assert_int_eq(moirai_placement_makespan_ns(p), 63700);
     ck_assert_int_eq(moirai_placement_n_violations(p), 0);
     ck_assert_str_eq(moirai_placement_method(p), _i == 0 ? "CBC" : "HiGHS");
     moirai_placement_free(p);

@@ -72,7 +72,7 @@ static void write_model(const mo_model *model, const char *path)
 
     MUST(mo_out_open(path, &out, &err));
     if (is_mps)
-        MUST(mo_mps_writer_new(out, NULL, 0, &sink, &err));
+        MUST(mo_mps_writer_new(out, NULL, &sink, &err));
     else
         MUST(mo_lp_writer_new(out, NULL, &sink, &err));
     MUST(mo_model_write(model, sink, &err));

@@ -3,9 +3,9 @@
  * optimum_oracle.h - test oracle: models of random problems are solved and
  * compared with exhaustive.h.
  *
- * MOIRAI_ORACLE_SEEDS sets the number of problems, 100 unless given, or 500
- * with MOIRAI_LONG, and MOIRAI_ORACLE_FIRST the first seed, for longer runs
- * than make check.
+ * MOIRAI_ORACLE_SEEDS sets the number of problems: 30 unless given, 60 with
+ * MOIRAI_CI, 500 with MOIRAI_LONG.  MOIRAI_ORACLE_FIRST sets the first seed,
+ * for longer runs than make check.
  */
 #ifndef MO_TESTS_MODELS_OPTIMUM_ORACLE_H
 #define MO_TESTS_MODELS_OPTIMUM_ORACLE_H

@@ -173,13 +173,13 @@ char *sample_lp(const sample_model *s, size_t *size)
     return written(s, sink, out, size);
 }
 
-char *sample_mps(const sample_model *s, size_t buffer_bytes, size_t *size)
+char *sample_mps(const sample_model *s, size_t *size)
 {
     mo_out *out;
     mo_sink *sink;
 
     MUST(mo_out_memory(&out, &err));
-    MUST(mo_mps_writer_new(out, NULL, buffer_bytes, &sink, &err));
+    MUST(mo_mps_writer_new(out, NULL, &sink, &err));
     return written(s, sink, out, size);
 }
 

@@ -39,7 +39,7 @@ void sample_send(const sample_model *s, mo_sink *sink);
 
 /* Returns the bytes of the file; the caller frees them. */
 char *sample_lp(const sample_model *s, size_t *size);
-char *sample_mps(const sample_model *s, size_t buffer_bytes, size_t *size);
+char *sample_mps(const sample_model *s, size_t *size);
 
 typedef char *sample_writer(const sample_model *s, size_t *size);
 typedef bool strict_reader(strict_model *m, const char *text);

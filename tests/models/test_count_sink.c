@@ -25,7 +25,7 @@ static void sizes_are(const sample_model *s, const mo_model_counts *count,
     size_t lp, mps;
 
     free(sample_lp(s, &lp));
-    free(sample_mps(s, 0, &mps));
+    free(sample_mps(s, &mps));
     ck_assert_msg(count->lp_bytes == (int64_t) lp, "seed %u: LP %d, not %d",
                   seed, (int) count->lp_bytes, (int) lp);
     ck_assert_msg(count->mps_bytes == (int64_t) mps, "seed %u: MPS %d, not %d",

@@ -3,7 +3,7 @@
  * Tests of models/relax: the integer linear program, and the safe bound from
  * dual values, whatever these are.
  */
-#include "models/relax/dual_bound.h"
+#include "models/relax/integer_lp.h"
 
 #include <limits.h>
 #include <math.h>

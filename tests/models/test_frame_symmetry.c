@@ -92,11 +92,13 @@ static int exchanged(int device, int a, int b)
 
 static bool share_link(const mo_instance *x, int pair, int other)
 {
-    const mo_route_span *r = &x->routes[pair], *s = &x->routes[other];
+    const mo_route_span *r = &x->routing.routes[pair],
+                        *s = &x->routing.routes[other];
 
     for (int h = 0; h < r->n; h++)
         for (int g = 0; g < s->n; g++)
-            if (x->route_link[r->first + h] == x->route_link[s->first + g])
+            if (x->routing.route_link[r->first + h] ==
+                x->routing.route_link[s->first + g])
                 return true;
     return false;
 }

@@ -17,7 +17,8 @@
 static char *heading_of(const tiny_model *tiny, const char *graph,
                         const char *cluster, const char *mark)
 {
-    const mo_heading heading = { &tiny->model, graph, cluster };
+    static char file[] = "../where", *files[] = { file, NULL };
+    const mo_heading heading = { &tiny->model, graph, cluster, files };
     mo_out *out = NULL;
     size_t size;
     char *text;
@@ -40,6 +41,7 @@ START_TEST(all_is_told)
                                  "* horizon: 1234.56\n"
                                  "* identity: moirai_g_1\n"
                                  "* identity: moirai_i_2\n"
+                                 "* file: ../where\n"
                                  "* op 0 a\n"
                                  "* op 1 b\n"
                                  "* device 0 A\n"
@@ -154,10 +156,10 @@ START_TEST(a_model_ends_with_its_digest)
     size_t size, length;
 
     tiny_model_make(&tiny, GRAPH);
-    heading = (mo_heading){ &tiny.model, "g", "c" };
+    heading = (mo_heading){ &tiny.model, "g", "c", NULL };
     MUST(mo_out_memory(&out, &err));
     if (mps)
-        MUST(mo_mps_writer_new(out, &heading, 0, &sink, &err));
+        MUST(mo_mps_writer_new(out, &heading, &sink, &err));
     else
         MUST(mo_lp_writer_new(out, &heading, &sink, &err));
     MUST(mo_model_write(&tiny.model, sink, &err));

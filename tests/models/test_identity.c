@@ -111,27 +111,33 @@ END_TEST
 
 /* Names must differ: however many shapes do not fit, one column stands for
  * them. */
-START_TEST(shapes_and_cost_model_are_told)
+START_TEST(shapes_values_and_cost_model_are_told)
 {
     static const char many[] = "input_with_a_name_that_is_far_too_long_for_a_"
                                "column_of_a_model_in_any_file_format=1,2,3,4";
-    static const char *const shapes[] = { "x=1,3", many, "y=2", many };
+    static const char *shapes[] = { "x=1,3", many, "y=2", many };
+    static const char *values[] = { "rate=16000", "scale=0.5,-1", many };
     mo_instance x = { .cluster_digest = 0xc,
                       .formats = { MO_MATH_F16, "int4", 4.5 } };
-    mo_identity_options options = { .formulation = "compact",
-                                    .fusion = "none",
-                                    .cost = "roofline:/a/fit.xml",
-                                    .shapes = shapes,
-                                    .n_shapes = COUNT(shapes) };
+    mo_identity_options options = {
+        .formulation = "compact",
+        .fusion = "none",
+        .cost = "roofline:/a/fit.xml",
+        .read = { .shapes = { shapes, COUNT(shapes), 0 },
+                  .values = { values, COUNT(values), 0 } }
+    };
     mo_identity identity;
 
     mo_identity_make(&x, &options, &identity);
-    ck_assert_int_eq(identity.n, 9);
+    ck_assert_int_eq(identity.n, 12);
     ck_assert_str_eq(identity.name[3], "moirai_k_roofline_3afit.xml");
     ck_assert_str_eq(identity.name[4], "moirai_t_f16_2bint4_3a4.5");
     ck_assert_str_eq(identity.name[5], "moirai_s_x_3d1_2c3");
     ck_assert_str_eq(identity.name[6], "moirai_s_y_3d2");
     ck_assert_str_eq(identity.name[7], "moirai_s__");
+    ck_assert_str_eq(identity.name[8], "moirai_v_rate_3d16000");
+    ck_assert_str_eq(identity.name[9], "moirai_v_scale_3d0.5_2c_2d1");
+    ck_assert_str_eq(identity.name[10], "moirai_v__");
 }
 END_TEST
 
@@ -169,6 +175,6 @@ SUITE(identity)
     TEST(files_are_named_behind_their_digests);
     TEST(names_are_decoded_as_they_were);
     TEST(what_is_no_code_is_refused);
-    TEST(shapes_and_cost_model_are_told);
+    TEST(shapes_values_and_cost_model_are_told);
     EACH(every_name_is_one_that_readers_take, n * 24);
 }

@@ -5,17 +5,10 @@
 #include <config.h>
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include "models/write/lp_writer.h"
 #include "models/write/mps_writer.h"
-#include "models/write/transpose.h"
 #include "tests/models/random_model.h"
-#include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
 enum { MANY = 200, FEW = 10 };
@@ -46,7 +39,7 @@ START_TEST(a_small_model_is_written_so)
     double coef[] = { 1, 1, 1, -1, 0.25, 100 };
     sample_model s = { 5, 3, 6, columns, rows, column, coef };
     size_t size;
-    char *text = sample_mps(&s, 0, &size);
+    char *text = sample_mps(&s, &size);
 
     ck_assert_str_eq(
         text, "NAME moirai FREE\nROWS\n N obj\n E one_0\n L one_1\n G two_0\n"
@@ -61,105 +54,12 @@ START_TEST(a_small_model_is_written_so)
 }
 END_TEST
 
-static char *write_mps(const sample_model *s, size_t *size)
-{
-    return sample_mps(s, 0, size);
-}
-
 START_TEST(a_strict_reader_reads_the_same_model)
 {
     unsigned n = (unsigned) how_many(MANY, FEW);
 
     for (unsigned seed = 0; seed < n; seed++)
-        sample_survives(seed, write_mps, strict_read_mps);
-}
-END_TEST
-
-/* From one column per bucket to all but one entry in memory. */
-START_TEST(a_small_buffer_gives_the_same_bytes)
-{
-    static const size_t buffers[] = { 1, 64, 100, 333, 1024, 4096, 9000 };
-    unsigned n = (unsigned) how_many(40, 4);
-
-    for (unsigned seed = 0; seed < n; seed++) {
-        sample_model s;
-        size_t size, other;
-        char *text, *again;
-
-        sample_make(&s, seed, 10 + (int) seed * 60, 100);
-        text = sample_mps(&s, 0, &size);
-        for (int i = 0; i < COUNT(buffers); i++) {
-            again = sample_mps(&s, buffers[i], &other);
-            ck_assert_msg(size == other && memcmp(text, again, size) == 0,
-                          "seed %u, buffer of %zu", seed, buffers[i]);
-            free(again);
-        }
-        free(text);
-        sample_free(&s);
-    }
-}
-END_TEST
-
-START_TEST(nothing_is_left_in_the_temporary_folder)
-{
-    sample_model s;
-    size_t size, entries = scratch_count(".");
-
-    setenv("TMPDIR", ".", 1);
-    sample_make(&s, 1, 50, 100);
-    free(sample_mps(&s, 64, &size));
-    ck_assert_int_eq(scratch_count("."), entries);
-    sample_free(&s);
-}
-END_TEST
-
-/* Streams a model that exceeds the buffer; returns the status of the sink. */
-static mo_status spill(mo_error *failure)
-{
-    static const int column = 0;
-    static const double coef = 2;
-    mo_transpose *t;
-    mo_status status;
-
-    MUST(mo_transpose_new(4096, &t, &err));
-    MUST(mo_transpose_columns(t, 1, &err));
-    for (int i = 0; i < 10000; i++)
-        mo_transpose_count(t, 1, &column);
-    status = mo_transpose_plan(t, failure);
-    for (uint32_t i = 0; i < 10000 && status == MO_OK; i++)
-        status = mo_transpose_add(t, i, 1, &column, &coef, failure);
-    mo_transpose_free(t);
-    return status;
-}
-
-START_TEST(a_missing_temporary_folder_is_told)
-{
-    mo_error err = { 0 };
-
-    setenv("TMPDIR", "not/there", 1);
-    ck_assert_int_eq(spill(&err), MO_E_IO);
-    ck_assert_str_eq(err.file, "not/there");
-    ck_assert_ptr_nonnull(strstr(err.text, "TMPDIR"));
-}
-END_TEST
-
-/* A limit on the size of files simulates a full disk. */
-START_TEST(a_full_disk_is_told)
-{
-    struct rlimit old, small;
-    mo_error err = { 0 };
-    mo_status status;
-
-    signal(SIGXFSZ, SIG_IGN);
-    setenv("TMPDIR", ".", 1);
-    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
-    small = old;
-    small.rlim_cur = 65536;
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-    status = spill(&err);
-    setrlimit(RLIMIT_FSIZE, &old);
-    ck_assert_int_eq(status, MO_E_IO);
-    ck_assert_ptr_nonnull(strstr(err.text, "temporary"));
+        sample_survives(seed, sample_mps, strict_read_mps);
 }
 END_TEST
 
@@ -208,12 +108,7 @@ END_TEST
 
 SUITE(mps_writer)
 {
-    tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
     TEST(a_small_model_is_written_so);
     TEST(a_strict_reader_reads_the_same_model);
-    TEST(a_small_buffer_gives_the_same_bytes);
-    TEST(nothing_is_left_in_the_temporary_folder);
-    TEST(a_missing_temporary_folder_is_told);
-    TEST(a_full_disk_is_told);
     EACH(the_strict_reader_is_strict, COUNT(refused));
 }

@@ -193,10 +193,11 @@ static int count_links(const mo_instance *x)
     bool used[MOST_LINKS] = { false };
     int n = 0;
 
-    ck_assert_int_le(x->n_links, MOST_LINKS);
+    ck_assert_int_le(x->routing.n_links, MOST_LINKS);
     for (int pair = 0; pair < x->n_devices * x->n_devices; pair++)
-        for (int at = 0; at < x->routes[pair].n; at++) {
-            int link = x->route_link[x->routes[pair].first + at];
+        for (int at = 0; at < x->routing.routes[pair].n; at++) {
+            int link =
+                x->routing.route_link[x->routing.routes[pair].first + at];
 
             n += !used[link];
             used[link] = true;

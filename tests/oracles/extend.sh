@@ -19,8 +19,10 @@ one=b1_1x1
 other=b1_relu
 
 graph=$top_srcdir/examples/inception.graphml
-exits "a model without room" 0 moirai-emit -q -o "$work/tight.mps" "$graph"
-exits "a model to extend" 0 moirai-emit -q --slack 2 --unit us "$graph" \
+exits "a model without room" 0 moirai-emit -q --fusion none \
+    -o "$work/tight.mps" "$graph"
+exits "a model to extend" 0 moirai-emit -q --fusion none --slack 2 --unit us \
+    "$graph" \
     -o "$work/model.mps" --map "$work/map.csv" --start "$work/start.sol"
 ok "its unit" grep -qx '\* time unit: 1 us' "$work/model.mps"
 for tool in pulp pyomo highspy; do

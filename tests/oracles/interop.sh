@@ -45,4 +45,12 @@ while read -r name ops edges; do
         "$(counts "$work/$name.graphml")" "$ops/$edges"
     ok "$name comes back the same" comes_back "$name"
 done <"$work/list"
+
+# The program of the manual.
+sed -n '/^import networkx$/,/^\.Ed$/{/^\.Ed$/d;p;}' \
+    "$top_srcdir/man/moirai-graph.5" >"$work/net.py"
+ok "the program of the manual" sh -c 'cd "$1" && "$2" net.py' sh "$work" "$python"
+ok "writes a graph that is placed" moirai "$work/net.graphml"
+ok "op by op, too" moirai-place -q --fusion none -o "$work/net.sol" \
+    "$work/net.graphml"
 done_testing

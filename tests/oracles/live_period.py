@@ -126,7 +126,8 @@ def compare(seed, folder):
         row = " ".join((*regime, *kind))
         rc, text = command(
             "moirai-place", "-q", "--json", "--assist", "none", "--threads",
-            "1", "--method", "moirai", *regime, *kind, "-o", f"{stem}.sol",
+            "1", "--fusion", "none", "--method", "moirai", *regime, *kind,
+            "-o", f"{stem}.sol",
             f"{stem}.graphml",
         )
         if rc == NONE:

@@ -16,4 +16,4 @@ export PYTHONDONTWRITEBYTECODE
 plan 1
 ok "periods with live memory agree" "$python" \
     "$top_srcdir/tests/oracles/live_period.py" "$work" 1000 \
-    "$(cases 30 5000)"
+    "$(cases 10 30 5000)"

@@ -83,10 +83,56 @@ for file in "$work/hand"/bad/*.onnx; do
     complains "$name" 1 "$(cat "${file%.onnx}.txt")" moirai-info "$file"
     is "in one line" "$(wc -l <"$work/err")" 1
 done
+complains "a dynamic dimension" 1 \
+    "input 'x' has a dynamic dimension (batch,4); give it a size with --shape" \
+    moirai-coarsen "$work/hand/dynamic.onnx"
+is "which is described" "$(moirai-info "$work/hand/dynamic.onnx" | tail -n 2)" \
+    "input       x  f32 batch,4
+ops         depend on the sizes of the inputs; add --shape x=1,4"
+is "in JSON, too" \
+    "$(moirai-info --json "$work/hand/dynamic.onnx" | grep '"name"')" \
+    '    {"name": "x", "dtype": "f32", "shape": "batch,4"}'
 exits "a shape for a dynamic dimension" 0 \
-    moirai-info --shape x=3,4 "$work/hand/bad/dynamic.onnx"
+    moirai-info --shape x=3,4 "$work/hand/dynamic.onnx"
+mkdir "$work/relu"
+cp "$work/hand/good/if/input0.npy" "$work/relu/output0.npy"
+for input in "" x= 0=; do
+    ok "or that of the input, ${input}FILE" moirai-exec -q \
+        -i "$input$work/relu/output0.npy" --reference "$work/relu" \
+        "$work/hand/dynamic.onnx"
+done
+complains "whose other sizes must fit" 1 "--shape x=1,4" moirai-exec -q \
+    -i "$work/hand/good/quantized_lstm_row/output0.npy" \
+    "$work/hand/dynamic.onnx"
 complains "for another input" 2 "names no input" \
-    moirai-info --shape z=1 "$work/hand/bad/dynamic.onnx"
+    moirai-info --shape z=1 "$work/hand/dynamic.onnx"
+# --value: the branch of an If follows from an input
+
+cd "$work/hand/value" || exit 1
+complains "a branch that depends on an input" 1 '--value' moirai-info model.onnx
+for rate in 8000 16000; do
+    ok "with its value, $rate" moirai-exec -q --value "rate=$rate" -i input0.npy \
+        --reference "$rate" model.onnx
+done
+ok "a placement with it" moirai-place -q --rounds 1 --value rate=8000 \
+    -o model.sol model.onnx
+ok "knows it" moirai-exec -q -i input0.npy --reference 8000 model.sol
+is "and says so" "$(moirai-info model.sol | grep '^value')" \
+    "value       rate=8000"
+ok "a bundle of it" moirai-exec --bundle job.tar model.sol
+ok "too" moirai-exec -q -i input0.npy --reference 8000 job.tar
+ok "is checked" moirai-check -q job.tar
+complains "the input is gone" 2 'names no input' \
+    moirai-exec --value rate=8000 -i rate=input0.npy model.onnx
+for value in rate=1,2:'has 2 numbers' rate=1.5:'no number of type i64' \
+    fare=1:'names no input' rate=:'no number' rate:'names no input'; do
+    complains "--value ${value%%:*}" 2 "${value#*:}" \
+        moirai-info --value "${value%%:*}" model.onnx
+done
+complains "a value twice" 2 'given twice' \
+    moirai-info --value rate=1 --value 1=2 model.onnx
+cd "$OLDPWD" || exit 1
+
 complains "what cannot be run is named" 1 'onnx:ImageDecoder): cannot be run' \
     moirai-exec -i "x=$work/hand/good/if/input0.npy" "$work/hand/opaque.onnx"
 ok "and can be placed" moirai-place -q --rounds 1 -o "$work/opaque.sol" \
@@ -95,6 +141,9 @@ ok "and coarsened" \
     moirai-coarsen -q --fusion none -o "$work/opaque.graphml" \
     "$work/hand/opaque.onnx"
 ok "by its own name" grep -q '>onnx:ImageDecoder<' "$work/opaque.graphml"
+
+ok "so is an operator of another domain" \
+    moirai-place -q --rounds 1 -o "$work/custom.sol" "$work/hand/custom.onnx"
 
 # other files
 

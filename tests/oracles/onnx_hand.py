@@ -8,59 +8,14 @@ error in NAME.txt.
 OUTSIDE is a folder that no model may read.
 """
 import os
-import sys
 
 import numpy
 import onnx
-from onnx import TensorProto, helper, numpy_helper
-from onnx.reference import ReferenceEvaluator
+from onnx import TensorProto, helper
 
-FLOAT = TensorProto.FLOAT
-folder, outside = sys.argv[1:]
-X = numpy.arange(12, dtype="float32").reshape(3, 4) / 7
-
-
-def info(name, shape=None, kind=FLOAT):
-    return helper.make_tensor_value_info(name, kind, shape)
-
-
-def model(nodes, weights=(), inputs=None, outputs=("y",), **more):
-    graph = helper.make_graph(
-        nodes, "hand", [info("x", [3, 4])] if inputs is None else inputs,
-        [info(name) for name in outputs], weights)
-    return helper.make_model(graph, opset_imports=[
-        helper.make_opsetid("", 18), helper.make_opsetid("local", 1)], **more)
-
-
-def good(name, made, expected=None):
-    place = f"{folder}/good/{name}"
-    os.makedirs(place)
-    if expected is None:
-        expected = ReferenceEvaluator(made).run(None, {"x": X})
-    numpy.save(f"{place}/input0.npy", X)
-    for i, array in enumerate(expected):
-        numpy.save(f"{place}/output{i}.npy", numpy.asarray(array, "float32"))
-    onnx.save(made, f"{place}/model.onnx")
-    return place
-
-
-def bad(name, made, error):
-    os.makedirs(f"{folder}/bad", exist_ok=True)
-    raw = made if isinstance(made, bytes) else made.SerializeToString()
-    with open(f"{folder}/bad/{name}.onnx", "wb") as file:
-        file.write(raw)
-    with open(f"{folder}/bad/{name}.txt", "w", encoding="utf-8") as file:
-        file.write(error)
-
-
-def node(kind, inputs, outputs, name=None, domain=None, **attributes):
-    return helper.make_node(kind, inputs.split(), outputs.split(), name,
-                            domain=domain, **attributes)
-
-
-def array(values, name="w", dtype="float32"):
-    return numpy_helper.from_array(numpy.array(values, dtype), name)
-
+import onnx_hand_values  # writes its own
+from onnx_hand_case import (FLOAT, X, array, bad, folder, good, info, model,
+                            node, outside)
 
 # constants
 
@@ -171,6 +126,73 @@ good("conv_integer_strides", model(
      array([[[[12, 13, 14, 15]]]], "l", "uint8"),
      array([[[[1]]]], "w", "uint8")]), [[[[[0, 2], [8, 10]]]]])
 
+# ONNX Runtime's LSTM with quantized weights: an LSTM with the weights as numbers
+# and the input rounded.
+
+
+def rounded(x):
+    low, high = min(x.min(), 0), max(x.max(), 0)
+    by = (high - low) / 255
+    zero = numpy.round(-low / by)
+    return (numpy.clip(numpy.round(x / by) + zero, 0, 255) - zero) * by
+
+
+def sigmoid(x):
+    return 1 / (1 + numpy.exp(-x))
+
+
+def run_lstm(steps, w, r, b):
+    h = c = numpy.zeros(5)
+    for x in steps:
+        i, o, f, g = numpy.split(x @ w + h @ r + b[:20] + b[20:], 4)
+        c = sigmoid(f) * c + sigmoid(i) * numpy.tanh(g)
+        h = sigmoid(o) * numpy.tanh(c)
+        yield h
+
+
+draw = numpy.random.default_rng(3)
+for name, scales in ("tensor", (2,)), ("row", (2, 20)):
+    weights = {"w": draw.integers(-127, 128, (2, 4, 20)).astype("int8"),
+               "r": draw.integers(0, 256, (2, 5, 20)).astype("uint8"),
+               "b": draw.random((2, 40), "float32")}
+    plain = {"b": weights["b"]}
+    for part in "wr":
+        by = draw.random(scales, "float32") / 300
+        zero = draw.integers(0, 99, scales).astype(weights[part].dtype)
+        weights.update({f"{part}s": by, f"{part}z": zero})
+        by, zero = (v.reshape(2, 1, -1).astype("float32") for v in (by, zero))
+        plain[part] = (weights[part] - zero) * by
+    there = list(run_lstm(rounded(X), *(plain[k][0] for k in "wrb")))
+    back = list(run_lstm(rounded(X)[::-1], *(plain[k][1] for k in "wrb")))
+    good(f"quantized_lstm_{name}", model(
+        [node("Reshape", "x steps", "s"), helper.make_node(
+            "DynamicQuantizeLSTM",
+            ["s", "w", "r", "b", "", "", "", "", "ws", "wz", "rs", "rz"],
+            ["y", "h"], domain="com.microsoft", hidden_size=5,
+            direction="bidirectional")],
+        [array([3, 1, 4], "steps", "int64")] +
+        [array(v, k, v.dtype) for k, v in weights.items()],
+        outputs=("y", "h")),
+        [numpy.stack([there, back[::-1]], 1)[:, :, None],
+         numpy.stack([there[-1], back[-1]])[:, None]])
+
+# Frames of a signal without a last dimension, as ONNX Runtime takes it; more of
+# them than a literal holds.
+wave = draw.random(20400, "float32")
+for name, signal, step in ("short", X.reshape(1, 12), 2), (
+        "long", numpy.concatenate([X.ravel(), wave])[None], 4):
+    size = min(8, signal.size) if name == "short" else 16
+    shape = array([1, -1], "shape", "int64")
+    frames = numpy.stack([signal[0, i:i + size]
+                          for i in range(0, signal.size - size + 1, step)])
+    spectrum = numpy.fft.rfft(frames * numpy.hanning(size).astype("float32"))
+    good(f"stft_{name}", model(
+        [node("Reshape", "x shape", "f"), node("Concat", "f wave", "s", axis=1),
+         node("STFT", "s step window size", "y")],
+        [shape, array(signal[:, 12:], "wave"), array(step, "step", "int64"),
+         array(numpy.hanning(size), "window"), array(size, "size", "int64")]),
+        [numpy.stack([spectrum.real, spectrum.imag], -1)[None]])
+
 # subgraphs and functions
 
 
@@ -186,6 +208,20 @@ good("if", model([
     node("Equal", "n twelve", "c"),
     node("If", "c", "y", then_branch=branch("a", 2.0),
          else_branch=branch("b", 3.0))]))
+# The branch depends on an input, which --value fixes.
+rate = model([node("Constant", "", "high", value_int=16000),
+              node("Equal", "rate high", "c"),
+              node("If", "c", "y", then_branch=branch("a", 2.0),
+                   else_branch=helper.make_graph(
+                       [node("Concat", "x x", "b", axis=0)], "b", [],
+                       [info("b")]))],
+             inputs=[info("x", [3, 4]), info("rate", [], TensorProto.INT64)])
+os.makedirs(f"{folder}/value")
+onnx.save(rate, f"{folder}/value/model.onnx")
+numpy.save(f"{folder}/value/input0.npy", X)
+for number, wanted in (8000, numpy.concatenate([X, X])), (16000, 2 * X):
+    os.makedirs(f"{folder}/value/{number}")
+    numpy.save(f"{folder}/value/{number}/output0.npy", wanted)
 body = helper.make_graph(
     [node("Add", "carried x", "next"), node("ReduceSum", "next", "sum", keepdims=0),
      node("Identity", "go", "on")], "body",
@@ -197,6 +233,49 @@ good("loop", model([
     node("Constant", "", "yes", value=array(True, "t", "bool")),
     node("Loop", "n yes x", "y sums", body=body)], outputs=("y", "sums")),
      [4 * X, [2 * X.sum(), 3 * X.sum(), 4 * X.sum()]])
+# Rounds end when a counter reaches a size of x.
+counting = helper.make_graph(
+    [node("Add", "k one", "next"), node("Less", "next rows", "on"),
+     node("Gather", "x k", "row", axis=0), node("Add", "carried row", "sum")],
+    "counting", [info("i", [], TensorProto.INT64),
+                 info("go", [], TensorProto.BOOL),
+                 info("k", [], TensorProto.INT64), info("carried", [4])],
+    [info("on", [], TensorProto.BOOL), info("next", [], TensorProto.INT64),
+     info("sum", [4]), info("row", [4])])
+for name, most in ("most", "most"), ("unlimited", ""):
+    good(f"loop_until_{name}", model(
+        [node("Shape", "x", "s"), node("Gather", "s zero", "rows"),
+         node("Less", "zero rows", "yes"),
+         helper.make_node("Loop", [most, "yes", "zero", "start"],
+                          ["", "y", "z"], body=counting)],
+        [array(0, "zero", "int64"), array(1, "one", "int64"),
+         array(2**63 - 1, "most", "int64"), array([0] * 4, "start")],
+        outputs=("y", "z")), [X.sum(0), X])
+endless = helper.make_graph(
+    [node("Identity", "go", "on"), node("Relu", "carried", "next")], "endless",
+    [info("i", [], TensorProto.INT64), info("go", [], TensorProto.BOOL),
+     info("carried", [3, 4])],
+    [info("on", [], TensorProto.BOOL), info("next", [3, 4])])
+bad("endless", model([helper.make_node("Loop", ["", "", "x"], ["y"],
+                                       body=endless)]),
+    "Loop 'y' has more than 4096 rounds")
+# Data decides: both branches are computed.
+for name, bound in ("taken", 0), ("not_taken", 99):
+    good(f"if_of_data_{name}", model(
+        [node("ReduceMax", "x", "m", keepdims=0), node("Greater", "m bound", "c"),
+         node("If", "c", "y", then_branch=branch("a", 2.0),
+              else_branch=branch("b", 3.0))], [array(bound, "bound")]))
+longer = helper.make_graph([node("Concat", "x x", "l", axis=0)], "longer", [],
+                           [info("l")])
+custom = helper.make_graph([node("Own", "x", "o", domain="local")], "own", [],
+                           [info("o")])
+for name, other, error in (
+        ("shape", longer, "branches differ in the shape of output 0; --value"),
+        ("node", custom, "its branches cannot be computed both; --value")):
+    bad(f"if_of_data_{name}", model(
+        [node("ReduceMax", "x", "m", keepdims=0), node("Greater", "m m", "c"),
+         node("If", "c", "y", then_branch=branch("a", 2.0),
+              else_branch=other)]), error)
 inner = helper.make_function(
     "local", "Scale", ["v"], ["o"],
     [helper.make_node("Constant", [], ["k"]), node("Mul", "v k", "o")],
@@ -244,17 +323,23 @@ opaque = model([node("ImageDecoder", "x", "y", "decoder")],
                inputs=[info("x", [2, 2])])
 opaque.graph.output[0].CopyFrom(info("y", []))
 onnx.save(opaque, f"{folder}/opaque.onnx")
+custom = model([node("Own", "x", "o", domain="local"), node("Relu", "o", "y")])
+custom.graph.value_info.append(info("o", [3, 4]))
+onnx.save(custom, f"{folder}/custom.onnx")
 
 # errors
 
 relu = node("Relu", "x", "y")
-bad("dynamic", model([relu], inputs=[info("x", ["batch", 4])]),
-    "input 'x' has a dynamic dimension (?,4); give it a size with --shape")
+onnx.save(model([relu], inputs=[info("x", ["batch", 4])]),
+          f"{folder}/dynamic.onnx")
 bad("missing", model([node("ImageDecoder", "x", "d", "first"),
                       node("NonZero", "x", "n", "second"),
                       node("Add", "d d", "y")], inputs=[info("x", [2, 2])]),
     "2 ops cannot be read: ImageDecoder 'first' decodes files of images; "
     "NonZero 'second'")
+bad("custom", model([node("Own", "x", "y", "mine", domain="local")]),
+    "Own 'mine' there is no such operator to run, domain local; with the shapes "
+    "of their outputs in value_info they can be placed")
 bad("cycle", model([node("Add", "x b", "a"), node("Add", "a x", "b"),
                     node("Relu", "b", "y")]),
     "reads 'b', which no node before it makes")
@@ -269,6 +354,9 @@ bad("blank_input", model([helper.make_node("Slice", ["x", "", "e"], ["y"])],
                          [array([1], "e", "int64")]), "has no input 1")
 bad("attribute_type", model([node("Softmax", "x", "y", axis=1.5)]),
     "its attribute axis is not an integer")
+bad("many_terms", model(
+    [node("Sum", " ".join(["x"] * 16385), "y")]),
+    "has 16385 inputs, more than 16384; combine them in groups")
 bad("roi_bins", model(
     [node("RoiAlign", "x r i", "y", output_height=2000, sampling_ratio=2)],
     [array([[0, 0, 1, 1]], "r"), array([0], "i", "int64")],

@@ -394,7 +394,8 @@ def run_runtime(path, inputs):
 
 
 def check(folder, name, path, inputs):
-    """Returns the result, and the message where it is not equal."""
+    """Runs the model with moirai-exec and prints its comparison with ONNX
+    Runtime; returns "equal", "different" or "refused"."""
     names, outputs = run_runtime(path, inputs)
     options = []
     for i, (key, array) in enumerate(zip(names, inputs)):

@@ -30,7 +30,7 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 # Substrings of the names of tests that are refused.
 REFUSED = """
-    _expanded bernoulli bf16 bfloat16 bitshift_right_uint64
+    _expanded bernoulli bf16 bfloat16
     convtranspose_output_shape precomputed_strides reduce_max_empty_set_bool
     string test_scan_sum training_dropout
 """.split()

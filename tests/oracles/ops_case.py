@@ -27,8 +27,11 @@ FLOOR = 1e-6
 # are not rounded at the same places.
 TYPES = {"f16": 2e-3, "bf16": 2e-2}
 
-MANY = 40000
-MOVED = ["f32", "f32", "f16", "i32", "i64", "i8", "u8", "boolean"]
+# A tensor of so many elements is divided among threads.
+PARALLEL_ELEMENTS = 40000
+# Types of operators that only copy elements; a type that is listed twice is
+# chosen twice as often.
+COPIED_TYPES = ["f32", "f32", "f16", "i32", "i64", "i8", "u8", "boolean"]
 
 
 def case(*types):
@@ -61,12 +64,16 @@ class Case(Random):
         super().__init__(name)
         self.name = name
         self.numbers = np.random.RandomState(self.randrange(2 ** 31))
-        self.parameters = []
-        self.values = []
-        self.exact = False
-        self.tolerance = CLOSE
+        self.parameters = []    # OpenVINO nodes of the inputs
+        self.values = []        # arrays of the inputs
+        self.is_exact = False   # results must be bit-identical
+        self.tolerance = CLOSE  # otherwise: relative
+        # Type, inputs and attributes of an operator that OpenVINO lacks.
         self.foreign = None
-        self.reference = None
+        # Where the expected outputs come from: definition(*values) if it is
+        # set; OpenVINO's reference code if evaluated, which computes oracle
+        # instead of the node if it is set; otherwise OpenVINO's CPU plugin.
+        self.definition = None
         self.evaluated = False
         self.oracle = None
 
@@ -83,7 +90,7 @@ class Case(Random):
         dims = self.maybe_empty(self.dims(self.randint(low, high), 1, most))
         if dims and self.random() < 0.05:
             at = self.randrange(len(dims))
-            dims[at] *= max(1, MANY // max(1, int(np.prod(dims))))
+            dims[at] *= max(1, PARALLEL_ELEMENTS // max(1, int(np.prod(dims))))
         return dims
 
     def smaller(self, shape):
@@ -147,12 +154,13 @@ class Case(Random):
 
     # -- results
 
-    def moves(self, node):
-        """The elements must be bit-identical: no tolerance."""
-        self.exact = True
+    def exact(self, node):
+        """The results must be bit-identical."""
+        self.is_exact = True
         return node
 
     def within(self, tolerance, node):
+        """The results may differ by this relative tolerance."""
         self.tolerance = max(self.tolerance, tolerance)
         return node
 
@@ -168,7 +176,8 @@ class Case(Random):
         return node
 
     def by_definition(self, node, compute):
-        """Where OpenVINO deviates from its specification: compute makes the
-        outputs from the values of all inputs that are no constants."""
-        self.reference = compute
+        """Where OpenVINO deviates from its specification: compute(*values)
+        returns the list of expected outputs; values are the arrays of the
+        inputs that are not constant, in the order in which they were made."""
+        self.definition = compute
         return node

@@ -12,7 +12,7 @@ import openvino.opset12 as opset12
 import openvino.opset15 as ops
 import openvino.opset16 as opset16
 
-from ops_case import MOVED, case
+from ops_case import COPIED_TYPES, case
 
 
 def indices(c, shape, size, low=None):
@@ -22,7 +22,7 @@ def indices(c, shape, size, low=None):
 
 
 def moved(c, shape):
-    return c.data(shape, c.choice(MOVED), -100, 100)
+    return c.data(shape, c.choice(COPIED_TYPES), -100, 100)
 
 
 def gathered(data, picked, axis, batch):
@@ -48,7 +48,7 @@ def _(c):
         c.const(c.choice([axis, axis - len(shape)])), given)
     if batch:
         c.by_definition(made, lambda x, i: [gathered(x, i, axis, batch)])
-    return c.moves(made)
+    return c.exact(made)
 
 
 @case("Gather")
@@ -56,7 +56,7 @@ def _(c):
     shape = c.dims(c.randint(1, 4), 1, 6)
     axis = c.randrange(len(shape))
     opset = c.choice([opset1, opset7])
-    return c.moves(opset.gather(
+    return c.exact(opset.gather(
         moved(c, shape), c.given(indices(c, c.dims(c.randint(0, 3), 1, 5),
                                          shape[axis], 0)), c.const(axis)))
 
@@ -67,7 +67,7 @@ def _(c):
     axis = c.axis(len(shape))
     picked = list(shape)
     picked[axis] = c.randint(0, 9)
-    return c.moves(ops.gather_elements(
+    return c.exact(ops.gather_elements(
         moved(c, shape), c.given(indices(c, picked, shape[axis])), axis))
 
 
@@ -80,7 +80,7 @@ def _(c):
     picked = [indices(c, count, shape[batch + d], 0).astype(np.int64)
               for d in range(depth)]
     opset = c.choice([opset5, opset8])
-    return c.moves(opset.gather_nd(
+    return c.exact(opset.gather_nd(
         moved(c, shape), c.given(np.stack(picked, -1)), batch))
 
 
@@ -94,8 +94,8 @@ def _(c):
     new = [count]
     if c.flag():
         new = c.choice([[1, count], [count, 1]])
-    dtype = c.choice(MOVED)
-    return c.moves(opset3.scatter_update(
+    dtype = c.choice(COPIED_TYPES)
+    return c.exact(opset3.scatter_update(
         c.data(shape, dtype, -100, 100), c.given(picked.reshape(new)),
         c.data(shape[:at] + new + shape[at + 1:], dtype, -100, 100),
         c.const(axis)))
@@ -178,7 +178,7 @@ def _(c):
     dtype = c.choice(["f32", "i32", "i64"])
     on, off = c.const(5, dtype), c.const(-2, dtype)
     index = c.some(shape, c.integer(), 0, depth + 1)
-    return c.moves(opset1.one_hot(c.given(index), c.const(depth), on, off,
+    return c.exact(opset1.one_hot(c.given(index), c.const(depth), on, off,
                                   axis))
 
 
@@ -194,7 +194,7 @@ def _(c):
         x = np.where((x < 0) & (mode == "normalize"), x + depth, x)
         return [np.where(x[..., None] == np.arange(depth), 2, 1).astype("f4")]
 
-    return c.moves(c.by_definition(opset16.one_hot(
+    return c.exact(c.by_definition(opset16.one_hot(
         c.given(index), c.const(depth), c.const(2, "f32"), c.const(1, "f32"),
         -1, mode), compute))
 

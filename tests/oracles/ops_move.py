@@ -8,11 +8,11 @@ import openvino.opset16 as opset16
 
 from infer_case import node
 from infer_move import bound, step
-from ops_case import MOVED, case
+from ops_case import COPIED_TYPES, case
 
 
 def moved(c, shape):
-    return c.data(shape, c.choice(MOVED), -100, 100)
+    return c.data(shape, c.choice(COPIED_TYPES), -100, 100)
 
 
 @case("Reshape")
@@ -29,19 +29,19 @@ def _(c):
             pattern[-1] = -1
         elif not pattern:
             pattern = c.choice([[1], [-1], [1, 1]])
-    return c.moves(ops.reshape(moved(c, shape), c.ints(pattern), zero))
+    return c.exact(ops.reshape(moved(c, shape), c.ints(pattern), zero))
 
 
 @case("Squeeze")
 def _(c):
     shape = [1 if c.flag() else d for d in c.any_shape(1)]
     if c.random() < 0.3:
-        return c.moves(ops.squeeze(moved(c, shape)))
+        return c.exact(ops.squeeze(moved(c, shape)))
     ones = [i for i, d in enumerate(shape) if d == 1]
     axes = c.sample(ones, c.randint(0, len(ones)))
     axes = [a - len(shape) if c.flag() else a for a in axes]
     squeeze = c.choice([opset1.squeeze, ops.squeeze])
-    return c.moves(squeeze(moved(c, shape), c.ints(axes)))
+    return c.exact(squeeze(moved(c, shape), c.ints(axes)))
 
 
 @case("Unsqueeze")
@@ -50,18 +50,18 @@ def _(c):
     count = c.randint(1, 3)
     axes = c.sample(range(len(shape) + count), count)
     axes = [a - len(shape) - count if c.flag() else a for a in axes]
-    return c.moves(ops.unsqueeze(moved(c, shape), c.ints(axes)))
+    return c.exact(ops.unsqueeze(moved(c, shape), c.ints(axes)))
 
 
 @case("Identity")
 def _(c):
-    return c.moves(opset16.identity(moved(c, c.any_shape())))
+    return c.exact(opset16.identity(moved(c, c.any_shape())))
 
 
 @case("Copy")
 def _(c):
     data = moved(c, c.any_shape())
-    return c.moves(c.stands_for("Copy", [data], {}, opset16.identity(data)))
+    return c.exact(c.stands_for("Copy", [data], {}, opset16.identity(data)))
 
 
 @case("Slice")
@@ -73,9 +73,9 @@ def _(c):
     steps = [step(c) for _ in axes]
     if c.random() < 0.2:
         axes = list(range(len(axes)))
-        return c.moves(ops.slice(moved(c, shape), c.const(start),
+        return c.exact(ops.slice(moved(c, shape), c.const(start),
                                  c.const(stop), c.const(steps)))
-    return c.moves(ops.slice(moved(c, shape), c.const(start), c.const(stop),
+    return c.exact(ops.slice(moved(c, shape), c.const(start), c.const(stop),
                              c.const(steps), c.const(axes)))
 
 
@@ -98,7 +98,7 @@ def _(c):
              for s, b, d in zip(shrink, start, shape)]
     begin = [int(b and not s) for b, s in zip(mask(0.3), shrink)]
     steps = [1 if s else step(c) for s in shrink]
-    return c.moves(ops.strided_slice(
+    return c.exact(ops.strided_slice(
         moved(c, shape), c.const(start), c.const(stop), c.const(steps), begin,
         mask(0.3), new, shrink, ellipsis))
 
@@ -126,21 +126,21 @@ def _(c):
         nothing, nothing, [int(i is None) for i in items],
         [int(isinstance(i, int)) for i in items],
         [int(i is Ellipsis) for i in items])
-    return c.moves(c.by_definition(made, lambda x: [x[tuple(items)]]))
+    return c.exact(c.by_definition(made, lambda x: [x[tuple(items)]]))
 
 
 @case("Concat")
 def _(c):
     shape = c.any_shape(1)
     axis = c.axis(len(shape))
-    dtype = c.choice(MOVED)
+    dtype = c.choice(COPIED_TYPES)
     parts = []
     for _ in range(c.randint(1, 5)):
         part = list(shape)
         part[axis] = c.randint(0, 5) if c.random() < 0.2 else c.randint(1, 5)
         parts.append(c.either(part, dtype, -100, 100) if parts
                      else c.data(part, dtype, -100, 100))
-    return c.moves(ops.concat(parts, axis))
+    return c.exact(ops.concat(parts, axis))
 
 
 @case("Split")
@@ -149,7 +149,7 @@ def _(c):
     axis = c.axis(len(shape))
     parts = c.randint(1, 4)
     shape[axis] *= parts
-    return c.moves(ops.split(moved(c, shape), c.ints(axis), parts))
+    return c.exact(ops.split(moved(c, shape), c.ints(axis), parts))
 
 
 @case("VariadicSplit")
@@ -160,7 +160,7 @@ def _(c):
     shape[axis] = sum(lengths)
     if c.flag():
         lengths[c.randrange(len(lengths))] = -1
-    return c.moves(ops.variadic_split(moved(c, shape), c.ints(axis),
+    return c.exact(ops.variadic_split(moved(c, shape), c.ints(axis),
                                       c.ints(lengths)))
 
 
@@ -171,7 +171,7 @@ def _(c):
     c.shuffle(order)
     if c.random() < 0.2:
         order = []
-    return c.moves(ops.transpose(moved(c, shape), c.ints(order)))
+    return c.exact(ops.transpose(moved(c, shape), c.ints(order)))
 
 
 @case("Transpose")
@@ -180,7 +180,7 @@ def _(c):
     shape = c.dims(c.randint(2, 4), 5, 40)
     order = list(range(len(shape)))
     c.shuffle(order)
-    return c.moves(ops.transpose(moved(c, shape), c.ints(order)))
+    return c.exact(ops.transpose(moved(c, shape), c.ints(order)))
 
 
 @case("ShuffleChannels")
@@ -189,7 +189,7 @@ def _(c):
     axis = c.axis(len(shape))
     group = c.randint(1, 3)
     shape[axis] *= group
-    return c.moves(ops.shuffle_channels(moved(c, shape), axis, group))
+    return c.exact(ops.shuffle_channels(moved(c, shape), axis, group))
 
 
 @case("Reverse")
@@ -205,7 +205,7 @@ def _(c):
         mask = [c.flag() for _ in shape]
         axes = [i for i, m in enumerate(mask) if m]
         which, mode = c.const(mask, "boolean"), "mask"
-    return c.moves(c.by_definition(
+    return c.exact(c.by_definition(
         node("opset1", "Reverse", [data, which], {"mode": mode}),
         lambda x: [np.flip(x, axes)]))
 
@@ -215,7 +215,7 @@ def _(c):
     shape = c.dims(c.randint(2, 4), 1, 6)
     batch, along = c.sample(range(len(shape)), 2)
     lengths = [c.randint(1, shape[along]) for _ in range(shape[batch])]
-    return c.moves(ops.reverse_sequence(
+    return c.exact(ops.reverse_sequence(
         c.data(shape), c.const(lengths, "i32"), batch, along))
 
 
@@ -227,7 +227,7 @@ def _(c):
     shift = [c.randint(-9, 9) for _ in axes]
     if c.random() < 0.3:
         shift = c.randint(-9, 9)
-    return c.moves(c.by_definition(
+    return c.exact(c.by_definition(
         ops.roll(moved(c, shape), c.const(shift), c.const(axes)),
         lambda x: [np.roll(x, shift, axes)]))
 
@@ -241,12 +241,12 @@ def _(c):
         shape = [target[a] for a in axes]
         if not axes:
             shape, axes = [1], [0]
-        return c.moves(ops.broadcast(moved(c, shape), c.ints(target),
+        return c.exact(ops.broadcast(moved(c, shape), c.ints(target),
                                      c.ints(axes), mode))
     shape = c.smaller(target)
     if mode == "bidirectional":
         target = [1 if c.random() < 0.3 else d for d in target]
-    return c.moves(ops.broadcast(moved(c, shape), c.ints(target), None, mode))
+    return c.exact(ops.broadcast(moved(c, shape), c.ints(target), None, mode))
 
 
 @case("Tile")
@@ -255,7 +255,7 @@ def _(c):
     there are more than four."""
     shape = c.any_shape(1)
     repeats = c.dims(c.randint(1, 5), 0 if c.random() < 0.1 else 1, 3)
-    return c.moves(c.by_definition(
+    return c.exact(c.by_definition(
         ops.tile(moved(c, shape), c.ints(repeats)),
         lambda x: [np.tile(x, repeats)]))
 
@@ -282,7 +282,7 @@ def _(c):
     made = opset.pad(data, c.ints(begin), c.ints(end), mode, value)
     if value is not None:
         c.by_definition(made, lambda x, v: [padded(x, begin, end, v)])
-    return c.moves(made)
+    return c.exact(made)
 
 
 @case("DepthToSpace")
@@ -290,7 +290,7 @@ def _(c):
     block = c.randint(1, 3)
     shape = c.dims(c.randint(3, 5), 1, 4)
     shape[1] *= block ** (len(shape) - 2)
-    return c.moves(ops.depth_to_space(
+    return c.exact(ops.depth_to_space(
         moved(c, shape), c.choice(["blocks_first", "depth_first"]), block))
 
 
@@ -299,7 +299,7 @@ def _(c):
     block = c.randint(1, 3)
     shape = c.dims(c.randint(3, 5), 1, 4)
     shape = shape[:2] + [d * block for d in shape[2:]]
-    return c.moves(ops.space_to_depth(
+    return c.exact(ops.space_to_depth(
         moved(c, shape), c.choice(["blocks_first", "depth_first"]), block))
 
 
@@ -332,7 +332,7 @@ def space_to_batch(x, block, begin, end):
 def _(c):
     """OpenVINO's CPU plugin deviates from the specification for some blocks."""
     shape, block, begin, end = blocks(c)
-    return c.moves(c.by_definition(
+    return c.exact(c.by_definition(
         ops.space_to_batch(moved(c, shape), c.const(block), c.const(begin),
                            c.const(end)),
         lambda x: [space_to_batch(x, block, begin, end)]))
@@ -343,7 +343,7 @@ def _(c):
     rank = c.randint(3, 5)
     block = [1] + c.dims(rank - 1, 1, 3)
     shape = [int(np.prod(block)) * c.randint(1, 2)] + c.dims(rank - 1, 2, 4)
-    return c.moves(ops.batch_to_space(
+    return c.exact(ops.batch_to_space(
         moved(c, shape), c.const(block), c.const([0] + c.dims(rank - 1, 0,
                                                               1)),
         c.const([0] + c.dims(rank - 1, 0, 1))))

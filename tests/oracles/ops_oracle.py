@@ -121,12 +121,12 @@ def run_plugin_each(core, made):
 
 def references(core, made):
     """Outputs by case; None for what OpenVINO cannot run."""
-    run = [m for m in made if not m.case.reference and not m.case.evaluated]
+    run = [m for m in made if not m.case.definition and not m.case.evaluated]
     found = iter(run_plugin_each(core, run))
     wanted = []
     for m in made:
-        if m.case.reference:
-            wanted.append(m.case.reference(*m.case.values))
+        if m.case.definition:
+            wanted.append(m.case.definition(*m.case.values))
         else:
             wanted.append(evaluate(m) if m.case.evaluated else next(found))
     return wanted
@@ -161,7 +161,7 @@ def run_ours(program, backend, folder, made):
 def tolerable(case, wanted):
     """Returns the tolerance of every element."""
     size = np.abs(np.where(np.isfinite(wanted), wanted, 0)).astype(float)
-    if case.exact or wanted.dtype.kind != "f":
+    if case.is_exact or wanted.dtype.kind != "f":
         return np.zeros(wanted.shape)
     mean = size.mean() if size.size else 0
     return FLOOR + case.tolerance * (size + mean)
@@ -205,7 +205,7 @@ def keep(folder, made, wanted):
               encoding="utf-8") as file:
         for m, outputs in zip(made, wanted):
             for value in outputs:
-                print(0 if m.case.exact or value.dtype.kind != "f"
+                print(0 if m.case.is_exact or value.dtype.kind != "f"
                       else m.case.tolerance, file=file)
 
 

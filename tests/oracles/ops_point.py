@@ -226,7 +226,7 @@ def _(c):
 def _(c):
     dtype = c.number()
     shape = c.any_shape()
-    return c.moves(ops.select(c.data(c.smaller(shape), "boolean"),
+    return c.exact(ops.select(c.data(c.smaller(shape), "boolean"),
                               c.either(c.smaller(shape), dtype),
                               c.data(shape, dtype)))
 

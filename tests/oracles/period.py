@@ -53,7 +53,7 @@ def command(*words):
 def place(graph, options):
     done = command(
         "moirai-place", "-q", "--json", "--assist", "none", "--threads", "1",
-        "--method", "moirai", *options, graph,
+        "--fusion", "none", "--method", "moirai", *options, graph,
     )
     if done.returncode == NONE:
         return math.inf
@@ -65,7 +65,8 @@ def place(graph, options):
 
 def emit(graph, options, path):
     """Returns the unit of the model in ns; None: no placement fits."""
-    done = command("moirai-emit", "-q", *options, "-o", path, graph)
+    done = command("moirai-emit", "-q", "--fusion", "none", *options, "-o",
+                   path, graph)
     if done.returncode == NONE:
         return None
     with open(path, encoding="utf-8") as model:

@@ -17,4 +17,4 @@ export PYTHONDONTWRITEBYTECODE
 
 plan 1
 ok "all ways lead to the same period" \
-    "$python" "$top_srcdir/tests/oracles/period.py" "$work" 0 "$(cases 16 5000)"
+    "$python" "$top_srcdir/tests/oracles/period.py" "$work" 0 "$(cases 16 16 5000)"

@@ -62,6 +62,7 @@ static mo_status read_model(const char *path, mo_ir **ir, mo_error *err)
 int main(int argc, char **argv)
 {
     mo_ir *ir;
+    mo_read_options options = { .shapes = { 0 } };
     mo_error err = { 0 };
     char *bin;
     mo_status status;
@@ -73,8 +74,9 @@ int main(int argc, char **argv)
     if (read_model(argv[1], &ir, &err) != MO_OK)
         return fail(&err);
     bin = bin_path(argv[1]);
-    status = mo_infer_shapes(ir, bin, (const char *const *) argv + 2,
-                             (size_t) argc - 2, &err);
+    options.shapes.items = (const char **) (uintptr_t) (argv + 2);
+    options.shapes.count = (size_t) argc - 2;
+    status = mo_infer_shapes(ir, bin, &options, &err);
     if (status == MO_OK)
         print_shapes(ir);
     free(bin);

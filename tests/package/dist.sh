@@ -4,6 +4,7 @@
 # make dist is reproducible: the same bytes at another time, with another mask of
 # permissions, in another time zone and locale.
 . "${top_srcdir:=.}/tests/support/tap.sh"
+ci_only
 
 unset MAKEFLAGS MFLAGS MAKELEVEL SOURCE_DATE_EPOCH
 name=moirai-dist-$$

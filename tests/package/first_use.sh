@@ -52,7 +52,7 @@ step version '^moirai' moirai --version
 step info '^ops  *32$' moirai-info model.xml
 step emit 'read 32 ops' moirai-emit -v model.xml -o model.lp
 step solve '^valid, optimal' moirai-solve --time 60 model.lp
-step check '^makespan  *948.55 us' moirai-check model.sol
+step check '^makespan  *870.682 us' moirai-check model.sol
 step exec 'equal to \.' moirai-exec -i input0.npy --reference . --check model.sol
 step report 'read 32 ops' moirai-report -v model.sol -o report.html
 step page '</html>' tail -n 1 report.html

@@ -24,9 +24,9 @@ def a_network_runs_as_its_framework_does():
     x, y = (np.load(RESIDUAL / name) for name in ("input0.npy", "output0.npy"))
     placement = residual_placement()
     assert np.allclose(placement.run(x), y, rtol=1e-4, atol=1e-4)
-    # Not dense, and of another type: converted.
-    turned = np.asfortranarray(x.astype("f8"))
-    assert np.array_equal(placement.run(turned), placement.run(x))
+    # Not dense: copied.  Of no type: converted.
+    for turned in np.asfortranarray(x), x.tolist():
+        assert np.array_equal(placement.run(turned), placement.run(x))
     with placement.executor() as executor:
         spec, = executor.inputs
         assert spec.shape == x.shape and spec.dtype == "f32"
@@ -36,12 +36,70 @@ def a_network_runs_as_its_framework_does():
         assert executor.run(x, out=out) is out
         assert np.allclose(out, y, rtol=1e-4, atol=1e-4)
         assert executor.plan().lstrip().startswith("{")
-        for wrong in ((), (x, x), (x[:, :1],), (x.astype("c8"),)):
+        for wrong in ((), (x, x), (x[:, :1],)):
             assert refused(executor.run, *wrong).status == moirai.Status.USAGE
         assert "no input" in str(refused(executor.run, nothing=x))
         raised(TypeError, executor.run, x, **{spec.name: x})
         assert "dense" in str(refused(executor.run, x, out=out[..., ::-1]))
     assert "closed" in str(refused(executor.run, x))
+
+
+def arrays_are_converted_if_no_value_can_change():
+    placement = residual_placement()
+    x = np.load(RESIDUAL / "input0.npy")
+    with placement.executor() as executor:
+        half = x.astype("f2")
+        assert np.array_equal(executor.run(half), executor.run(half.astype("f4")))
+        assert np.array_equal(executor.run(np.ones(x.shape, bool)),
+                              executor.run(np.ones(x.shape, "f4")))
+        for wide in x.astype("f8"), x.astype("i8"), x.astype("c8"):
+            error = refused(executor.run, wide)
+            assert error.status == moirai.Status.USAGE
+            assert f"has elements of {wide.dtype}, the network takes float32" \
+                "; convert it, as by .astype('float32')" in str(error), error
+    small = moirai.Tensor("x", "u8", (3,), 3)
+    make = moirai._executor.converted
+    assert make([1, 2, 255], small).tolist() == [1, 2, 255]
+    for wrong in [1, 2, 256], [1, 2, -1]:
+        assert "does not hold" in str(refused(make, wrong, small)), wrong
+    for wrong in [1.5, 2, 3], np.array([1, 2, 3]), ["a", "b", "c"]:
+        assert "has elements of" in str(refused(make, wrong, small)), wrong
+
+
+def masks_are_refused():
+    placement = residual_placement()
+    x = np.load(RESIDUAL / "input0.npy")
+    with placement.executor() as executor:
+        masked = np.ma.masked_less(x, 0)
+        assert "is a masked array" in str(refused(executor.run, masked))
+        unmasked = np.ma.masked_array(x)
+        assert np.array_equal(executor.run(unmasked), executor.run(x))
+        out = np.ma.masked_array(executor.run(x))
+        assert "not a dense" in str(refused(executor.run, x, out=out))
+
+
+def outputs_that_overlap_are_refused():
+    import onnx
+
+    def value(name):
+        return onnx.helper.make_tensor_value_info(
+            name, onnx.TensorProto.FLOAT, [4])
+
+    model = onnx.helper.make_model(onnx.helper.make_graph(
+        [onnx.helper.make_node("Neg", ["x"], ["y"]),
+         onnx.helper.make_node("Abs", ["x"], ["z"])], "two", [value("x")],
+        [value("y"), value("z")]),
+        opset_imports=[onnx.helper.make_opsetid("", 16)], ir_version=8)
+    x, a, b = (np.full(4, k, "f4") for k in (-3, 0, 0))
+    both = np.zeros(7, "f4")
+    with moirai.place(model, "cpu", time=1).executor() as executor:
+        executor.run(x, out=[a, b])
+        assert a.tolist() == [3] * 4 == b.tolist()
+        for wrong in [a, a], [both[:4], both[3:]]:
+            assert "'z' overlaps that of output 'y'" in str(
+                refused(executor.run, x, out=wrong))
+        assert "'z' overlaps that of input 'x'" in str(
+            refused(executor.run, x, out=[a, x]))
 
 
 def networks_of_the_data_run_as_their_frameworks_do():
@@ -52,7 +110,7 @@ def networks_of_the_data_run_as_their_frameworks_do():
         given, wanted = ([np.load(path) for path in sorted(
             model.parent.glob(f"{kind}*.npy"))] for kind in ("input", "output"))
         results = moirai.place(model, moirai.discover(gpus="none", cpus=2),
-                               fusion="default", time=1).run(*given)
+                               time=1).run(*given)
         results = results if isinstance(results, tuple) else (results,)
         assert len(results) == len(wanted)
         for one, right in zip(results, wanted):
@@ -190,6 +248,25 @@ def an_onnx_model_in_memory_runs_with_its_weights():
         placement = moirai.place(source, "cpu", time=1)
         gc.collect()
         assert np.array_equal(placement.run(x), wanted)
+
+
+def an_input_with_a_value_is_a_constant():
+    import onnx
+
+    info = onnx.helper.make_tensor_value_info
+    numbers = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
+    model = onnx.helper.make_model(onnx.helper.make_graph(
+        [onnx.helper.make_node("Cast", ["rate"], ["factor"], to=numbers[0]),
+         onnx.helper.make_node("Mul", ["x", "factor"], ["y"])], "scaled",
+        [info("x", numbers[0], [3]), info("rate", numbers[1], [])],
+        [info("y", numbers[0], [3])]),
+        opset_imports=[onnx.helper.make_opsetid("", 16)], ir_version=8)
+    x = np.arange(3, dtype="f4")
+    for value in {"rate": 3}, {"rate": np.int64(3)}, "rate=3":
+        placement = moirai.place(model, "cpu", time=1, value=value)
+        assert np.array_equal(placement.run(x), 3 * x)
+    assert "no number" in str(refused(moirai.read, model,
+                                      value={"rate": 0.5}))
 
 
 def threads_share_a_placement():

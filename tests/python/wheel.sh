@@ -4,6 +4,7 @@
 # The wheel in an empty environment: the commands as an ordinary user first uses
 # them, and the module without the tree.
 . "${top_srcdir:=.}/tests/support/tap.sh"
+ci_only
 
 python=${MOIRAI_PYTHON:-python3}
 [ -e "$top_builddir/src/lib/libmoirai.so.1.0.0" ] ||
@@ -69,7 +70,7 @@ import moirai
 assert moirai.__file__.startswith(sys.prefix), moirai.__file__
 placement = moirai.place("../examples/inception.graphml",
                          "../examples/inception.cluster.xml",
-                         fusion="default", time=10)
+                         time=10)
 assert placement.valid and placement.makespan_us == 63.7, placement
 placement.write("inception.sol")
 placement.emit("inception.lp")

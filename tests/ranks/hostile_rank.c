@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/stop.h"
+#include "exec/transport/failure_detector.h"
 #include "exec/transport/rendezvous/handshake.h"
 #include "exec/transport/tcp/tcp_internal.h"
 

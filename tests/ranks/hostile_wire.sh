@@ -81,12 +81,18 @@ offsets="5 40 300 2000"
     offsets="0 1 9 17 30 50 77 100 200 400 700 1000 1500 2500 5000 20000"
 n=0
 for connection in 0 1 2; do
+    turn=0
     for direction in out in; do
+        [ $direction = out ] || turn=1
         # Values that are held back forever are no error: as long as a rank is
         # alive it may need that long.
         kinds="flip drop repeat swap cut"
         [ $connection -eq 2 ] || kinds="$kinds hold"
         for kind in $kinds; do
+            # Every other kind in each direction; in .ci/run all of them.
+            turn=$((turn + 1))
+            [ -n "${MOIRAI_HOSTILE-}" ] || in_ci ||
+                [ $((turn % 2)) -eq 0 ] || continue
             at=0
             for offset in $offsets; do
                 at=$((at + 1))

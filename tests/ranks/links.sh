@@ -73,7 +73,7 @@ ranks_r=0
 ranks_one moirai-profile run -q --runs 1 -c model.cluster.xml model.xml &
 pids=$!
 ranks_r=1
-ranks_one moirai-profile run -q --runs 1 -c other.cluster.xml model.xml
+(ranks_one moirai-profile run -q --runs 1 -c other.cluster.xml model.xml)
 ranks_wait $pids
 ok "ranks with different files are refused" \
     grep -q 'measures another graph or cluster than rank 0' "$work/err"

@@ -6,6 +6,6 @@
 . "$top_srcdir/tests/ranks/ranks.sh"
 
 ranks_or_skip mpi
-kills=${MOIRAI_KILLS:-$(cases 20 50)}
+kills=${MOIRAI_KILLS:-$(cases 6 15 50)}
 . "$top_srcdir/tests/ranks/ranks_faults.sh"
 done_testing

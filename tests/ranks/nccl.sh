@@ -56,7 +56,7 @@ run_job()
     job_kind=$1
     shift
     job "$job_kind" "$@" --no-measure --random-weights 1 --json \
-        --graph "$net"
+        --fusion none --graph "$net"
 }
 
 cluster 0 1 >"$work/two.xml"
@@ -64,8 +64,8 @@ cluster 0 1 2 >"$work/three.xml"
 cluster 0 0 1 >"$work/shared.xml"
 cluster 0 1 2c >"$work/beside.xml"
 cluster 0 1 0c >"$work/both.xml"
-moirai-place -q --time 1 --method single -c "$work/two.xml" "$net" \
-    -o "$work/ops.sol" >/dev/null
+moirai-place -q --time 1 --method single --fusion none -c "$work/two.xml" \
+    "$net" -o "$work/ops.sol" >/dev/null
 moirai-check --json --graph "$net" -c "$work/two.xml" "$work/ops.sol" \
     >"$work/ops.json"
 for seed in 1 2 3; do
@@ -147,13 +147,13 @@ fault()
 
 MOIRAI_NCCL_PIPELINE=1
 export MOIRAI_NCCL_PIPELINE
-ok "requests in flight, and a rank that is killed" run_job kill 3 1 2.5 \
+ok "requests in flight, and a rank that is killed" run_job kill 3 1 1.5 \
     --requests 1000000 --in-flight 3 -c "$work/three.xml" "$work/three.1.json"
-fault "a rank that is killed" kill 3 1 1.5
-fault "the first rank is killed" kill 3 0 2
+fault "a rank that is killed" kill 3 1 1
+fault "the first rank is killed" kill 3 0 1
 MOIRAI_PATIENCE=3
 export MOIRAI_PATIENCE
-fault "a rank that is stopped" stop 3 2 2
+fault "a rank that is stopped" stop 3 2 1
 if moirai-exec --version | grep -q OpenSSL; then
     fault "a wrong token" token 3
 else

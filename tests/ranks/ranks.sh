@@ -61,10 +61,11 @@ ranks_or_skip()
         skip_all "MPI is not built in"
 }
 
-# Starts one rank of a job with the variables of mpirun, and all arguments.
+# Starts one rank of a job with the variables of mpirun, and all arguments; exec,
+# so that the pid is that of timeout, which passes signals on.
 ranks_one()
 {
-    env MOIRAI_TRANSPORT=tcp OMPI_COMM_WORLD_SIZE="$ranks_n" \
+    exec env MOIRAI_TRANSPORT=tcp OMPI_COMM_WORLD_SIZE="$ranks_n" \
         OMPI_COMM_WORLD_LOCAL_SIZE="$ranks_n" OMPI_COMM_WORLD_RANK="$ranks_r" \
         OMPI_MCA_ess_base_jobid="test-$$-$ranks_jobs" \
         timeout -k 1 "${ranks_limit:-90}" "$@" >>"$work/out" 2>>"$work/err" \
@@ -82,7 +83,8 @@ ranks_wait()
     done
 }
 
-# Runs any command as that many TCP ranks.
+# Runs any command as that many TCP ranks.  Rank $ranks_stopped, which may stop
+# itself, is ended when all others have.
 ranks_by_tcp()
 {
     ranks_n=$1
@@ -94,12 +96,20 @@ ranks_by_tcp()
     ranks_r=0
     while [ $ranks_r -lt "$ranks_n" ]; do
         ranks_one "$@" &
-        ranks_pids="$ranks_pids $!"
+        if [ "${ranks_stopped-}" = $ranks_r ]; then
+            ranks_last=$!
+        else
+            ranks_pids="$ranks_pids $!"
+        fi
         ranks_r=$((ranks_r + 1))
     done
     # Pids are words.
     # shellcheck disable=SC2086
     ranks_wait $ranks_pids
+    if [ -n "${ranks_stopped-}" ]; then
+        kill "$ranks_last" 2>/dev/null
+        wait "$ranks_last" || :
+    fi
 }
 
 ranks()

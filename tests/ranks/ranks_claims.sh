@@ -98,6 +98,7 @@ all_report "a rank with another plan" 1 ".* has made another plan than rank 0.*"
 # the time limit.  Patience is longer than a loaded machine keeps a rank from
 # its processor; and as above, mpirun may kill one that has not yet noticed.
 left=5
+ranks_stopped=1
 until
     ranks 3 slow runs=100000 patience=6 stop=1
     named=$(grep -c '^exec_fault\[[02]\]: rank 1 (host .*) has sent nothing' \
@@ -105,5 +106,6 @@ until
     left=$((left - 1))
     [ "$named" -eq 2 ] || [ $status -eq 124 ] || [ $left -eq 0 ]
 do :; done
+ranks_stopped=
 is "a rank that is stopped is given up" "$named" 2
 ok "and no rank waits longer" [ $status -ne 124 ]

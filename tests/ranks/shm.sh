@@ -58,7 +58,7 @@ if unshare --pid --fork --mount-proc true 2>/dev/null; then
     ranks_one unshare --pid --fork --mount-proc "$exec_fault" seed=4 &
     pids=$!
     ranks_r=1
-    ranks_one "$exec_fault" seed=4
+    (ranks_one "$exec_fault" seed=4)
     ranks_wait $pids
     by_path "a rank in another PID namespace" "by messages"
 fi

@@ -7,6 +7,6 @@
 
 ranks_or_skip tcp
 ranks_use_shm
-kills=${MOIRAI_KILLS:-$(cases 6 50)}
+kills=${MOIRAI_KILLS:-$(cases 6 6 50)}
 . "$top_srcdir/tests/ranks/ranks_faults.sh"
 done_testing

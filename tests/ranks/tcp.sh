@@ -63,7 +63,7 @@ if [ -n "$token" ]; then
     for r in 0 1 2; do
         token=$([ $r -eq 2 ] && echo wrong || echo right)
         env MOIRAI_RANK=$r MOIRAI_RANKS=3 MOIRAI_MASTER=127.0.0.1:$port \
-            MOIRAI_TOKEN="$token" timeout -k 1 90 "$exec_fault" patience=6 \
+            MOIRAI_TOKEN="$token" timeout -k 1 90 "$exec_fault" patience=12 \
             >"$work/rank.$r" 2>&1 &
         pids="$pids $!"
     done

@@ -6,6 +6,6 @@
 . "$top_srcdir/tests/ranks/ranks.sh"
 
 ranks_or_skip tcp
-kills=${MOIRAI_KILLS:-$(cases 15 50)}
+kills=${MOIRAI_KILLS:-$(cases 6 15 50)}
 . "$top_srcdir/tests/ranks/ranks_faults.sh"
 done_testing

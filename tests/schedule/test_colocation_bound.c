@@ -15,6 +15,7 @@
 #include "tests/support/random_problem.h"
 #include "tests/support/reference_validate.h"
 #include "tests/support/suite.h"
+#include "tests/support/tiny_problem.h"
 
 enum { MAX_OPS = 64, MAX_DEVICES = 4 };
 
@@ -123,6 +124,38 @@ START_TEST(no_schedule_beats_a_colocation_bound)
 }
 END_TEST
 
+static int64_t tiny_bound_of(const mo_instance *x, const mo_regime *regime,
+                             int64_t optimum_ns)
+{
+    bool allowed[MAX_OPS * MAX_DEVICES];
+    mo_allowed_devices domains = { x, *regime, allowed };
+    const mo_coloc_effort effort = { MO_COLOC_WORK, 1e5 };
+    int64_t bound_ns = 0;
+
+    (void) optimum_ns;
+    MUST(mo_allowed_devices_find(&domains, &err));
+    MUST(
+        mo_bound_colocation(&domains, NULL, 0, &effort, NULL, &bound_ns, &err));
+    return bound_ns;
+}
+
+/* All of it, then without each of its parts. */
+static const tiny_bound bounds[] = {
+    { "all", tiny_bound_of, NULL, 0 },
+    { "nothing", tiny_bound_of, "bound_colocation", 0 },
+    { "without ports", tiny_bound_of, "colocation_ports", 0 },
+    { "without tests", tiny_bound_of, "colocation_test", 0 },
+    { "without searches", tiny_bound_of, "colocation_search", 0 },
+    { "without refinement", tiny_bound_of, "colocation_chain", 0 },
+    { "without backjumping", tiny_bound_of, "colocation_backjumping", 0 },
+};
+
+START_TEST(no_part_of_it_is_above_the_optimum)
+{
+    tiny_check(bounds, COUNT(bounds), (unsigned) _i);
+}
+END_TEST
+
 /* Problems on equal devices whose bound is the optimum. */
 static const struct {
     const char *graph, *cluster;
@@ -214,6 +247,7 @@ END_TEST
 SUITE(colocation_bound)
 {
     SOME(no_schedule_beats_a_colocation_bound, at_length(5000, 200), 2);
+    SOME(no_part_of_it_is_above_the_optimum, at_length(400, 40), 1);
     EACH(small_problems_are_bounded_exactly, COUNT(exact));
     TEST(ports_raise_the_bound);
     TEST(known_intervals_raise_the_bound);

@@ -240,8 +240,8 @@ START_TEST(sums_beyond_all_numbers_are_refused)
     mo_error err = { 0 };
 
     problem_make(&p, two_readers, "A; B; C; A-B gbps=8; B-C gbps=8", NULL);
-    for (int c = 0; c < p.x->n_comm_rows * p.x->n_kinds; c++)
-        p.x->comm_ns[c] = INT64_MAX / 3;
+    for (int c = 0; c < p.x->comm.n_rows * p.x->comm.n_kinds; c++)
+        p.x->comm.ns[c] = INT64_MAX / 3;
     ck_assert_int_eq(mo_heft(p.x, &once, NULL, &s, &err), MO_E_INPUT);
     ck_assert_ptr_null(s);
     problem_clear(&p);

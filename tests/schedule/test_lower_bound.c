@@ -11,6 +11,7 @@
 #include "tests/support/problem.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/suite.h"
+#include "tests/support/tiny_problem.h"
 #include "tests/support/reference_validate.h"
 
 static const mo_regime by_port = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
@@ -113,6 +114,39 @@ START_TEST(no_schedule_beats_it)
 }
 END_TEST
 
+static int64_t tiny_bound_of(const mo_instance *x, const mo_regime *regime,
+                             int64_t optimum_ns)
+{
+    (void) optimum_ns;
+    return bound_of(x, regime);
+}
+
+#define SUM_BOUNDS (1 << TINY_DEVICE | 1 << TINY_EQUAL)
+
+/* Each bound alone, then all but one mechanism. */
+static const tiny_bound bounds[] = {
+    { "all", tiny_bound_of, NULL, 1 << TINY_CHAIN | SUM_BOUNDS },
+    { "path", tiny_bound_of, "bound_load,bound_chain,bound_colocation",
+      1 << TINY_CHAIN },
+    { "load", tiny_bound_of, "bound_path,bound_chain,bound_colocation",
+      SUM_BOUNDS },
+    { "chain", tiny_bound_of,
+      "bound_path,bound_load,bound_colocation,priced_chain", 1 << TINY_CHAIN },
+    { "colocation", tiny_bound_of,
+      "bound_path,bound_load,bound_chain,priced_chain", 0 },
+    { "memory", tiny_bound_of, "bound_path,bound_load,bound_colocation", 0 },
+    { "without the load test", tiny_bound_of, "infeasibility_test", 0 },
+    { "without bisection", tiny_bound_of, "segment_bisection", 0 },
+    { "without classes", tiny_bound_of, "segment_classes", 0 },
+    { "without thresholds", tiny_bound_of, "priced_thresholds", 0 },
+};
+
+START_TEST(no_part_of_it_is_above_the_optimum)
+{
+    tiny_check(bounds, COUNT(bounds), (unsigned) _i);
+}
+END_TEST
+
 /* Larger ones have several segments, chains and grid lines. */
 START_TEST(no_schedule_of_a_crowd_beats_it)
 {
@@ -195,6 +229,7 @@ SUITE(lower_bound)
     EACH(simple_problems_are_bounded_exactly, COUNT(exact));
     TEST(the_bound_that_won_is_named);
     SOME(many_devices_are_stopped_between_ops, 1, 0);
-    SOME(no_schedule_beats_it, at_length(30, 10), 1);
+    SOME(no_part_of_it_is_above_the_optimum, at_length(400, 20), 1);
+    SOME(no_schedule_beats_it, at_length(30, 5), 1);
     SOME(no_schedule_of_a_crowd_beats_it, at_length(20, 2), 0);
 }

@@ -238,7 +238,7 @@ static int64_t check_schedule(const mo_instance *x, const mo_regime *regime,
         ck_assert_int_eq(m.period_ns, mo_max_i64(load_ns, 1));
     ck_assert_int_le(m.request->makespan_ns, m.in_flight * m.period_ns);
     ck_assert_int_le(m.least_in_flight, m.in_flight);
-    if (in_flight == 1 && !x->overhead_ns)
+    if (in_flight == 1 && !x->load.overhead_ns)
         check_sequence(x, m.request);
     check_precedence(x, m.request);
     check_devices(x, &m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of cost/instance/without_device.h: an instance minus one of its
+/* Tests of cost/instance/sub_instance.h: an instance minus one of its
  * devices. */
-#include "cost/instance/without_device.h"
+#include "cost/instance/sub_instance.h"
 #include "tests/support/exhaustive.h"
 #include "tests/support/problem.h"
 #include "tests/support/suite.h"
@@ -64,7 +64,7 @@ START_TEST(routes_are_those_of_the_pairs)
     problem_make(&p, "* t.A=1 t.B=1 t.C=1; a; b; a>b bytes=8",
                  "A; B; C; A-B gbps=8; B-C gbps=8", NULL);
     x = without(&p, 1);
-    ck_assert_int_eq(x->n_links, p.x->n_links);
+    ck_assert_int_eq(x->routing.n_links, p.x->routing.n_links);
     for (int a = 0; a < 2; a++)
         for (int b = 0; b < 2; b++) {
             int n, n_before;
@@ -75,7 +75,7 @@ START_TEST(routes_are_those_of_the_pairs)
             for (int r = 0; r < n; r++)
                 ck_assert_int_eq(now[r], before[r]);
         }
-    ck_assert_int_eq(x->routes[1].n, 2);
+    ck_assert_int_eq(x->routing.routes[1].n, 2);
     mo_instance_free(x);
     problem_clear(&p);
 }

@@ -194,7 +194,7 @@ START_TEST(identity_is_read)
 
     MUST(mo_answer_provenance(s, &o, &err));
     ck_assert(o.has_graph && o.has_cluster && o.has_profile && o.has_rules &&
-              o.has_instance && o.has_options && o.has_unit);
+              o.has_instance && o.has_options && o.unit_ns > 0);
     ck_assert_uint_eq(o.graph, 0xab);
     ck_assert_uint_eq(o.rules, UINT64_MAX);
     ck_assert_uint_eq(o.instance, 0x0123456789abcdef);
@@ -233,7 +233,8 @@ static void write_identity(const mo_identity *identity, const int *order,
  * options, in any order; the names of files are not. */
 START_TEST(an_edit_of_the_identity_is_noticed)
 {
-    static const char *const shapes[] = { "ids=1,128", "mask=1,128" };
+    static const char *shapes[] = { "ids=1,128", "mask=1,128" };
+    static const char *values[] = { "rate=16000" };
     static const struct {
         const char *from, *to;
         bool edited;
@@ -251,6 +252,8 @@ START_TEST(an_edit_of_the_identity_is_noticed)
         { "moirai_i_0", "moirai_i_1", true },
         { "moirai_c_0000000000000002 1\n", "", true },
         { "moirai_s_ids_3d1_2c128 1\n", "", true },
+        { "_3d16000 ", "_3d8000 ", true },
+        { "moirai_v_rate_3d16000 1\n", "", true },
         { "moirai_i_0000000000000003 1\n", "", true },
         { "net.graphml", "other.graphml", false },
         { "_net.graphml", "", false },
@@ -264,10 +267,10 @@ START_TEST(an_edit_of_the_identity_is_noticed)
         .graph_file = "net.graphml",
         .unit_ns = 10,
         .cost = "roofline",
-        .shapes = shapes,
-        .n_shapes = COUNT(shapes)
+        .read = { .shapes = { shapes, COUNT(shapes), 0 },
+                  .values = { values, COUNT(values), 0 } }
     };
-    const int backwards[] = { 7, 6, 5, 4, 3, 2, 1, 0 };
+    const int backwards[] = { 8, 7, 6, 5, 4, 3, 2, 1, 0 };
     char text[2048], edited[2048];
     mo_identity identity;
 

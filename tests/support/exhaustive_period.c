@@ -60,13 +60,14 @@ static bool uses(const mo_instance *x, mo_congestion congestion, int a, int b,
 int64_t period_by_definition(const mo_instance *x, const mo_regime *regime,
                              const int *device)
 {
-    int K = x->n_devices, most = K > x->n_links ? K : x->n_links;
-    int64_t period_ns = x->host_request_ns;
+    int K = x->n_devices,
+        most = K > x->routing.n_links ? K : x->routing.n_links;
+    int64_t period_ns = x->load.host_request_ns;
 
     for (int q = 0; q < x->n_flows; q++)
         if (regime->congestion != MO_CONGESTION_NONE &&
             counts(x, regime, device, q))
-            period_ns += x->host_transfer_ns;
+            period_ns += x->load.host_transfer_ns;
     for (int k = 0; k < K; k++) {
         int64_t load_ns = 0;
 

@@ -48,11 +48,30 @@ is_watched()
     [ "${CK_FORK-}" = no ]
 }
 
-# Prints the number of random cases: the first number, or, with MOIRAI_LONG,
-# the second.
+# Prints the number of random cases: the first, in .ci/run (MOIRAI_CI) the
+# second, with MOIRAI_LONG the third.
 cases()
 {
-    if [ -z "${MOIRAI_LONG-}" ]; then echo "$1"; else echo "$2"; fi
+    if [ -n "${MOIRAI_LONG-}" ]; then
+        echo "$3"
+    elif [ -n "${MOIRAI_CI-}" ]; then
+        echo "$2"
+    else
+        echo "$1"
+    fi
+}
+
+# Is .ci/run, or MOIRAI_LONG: samples are enough elsewhere.
+in_ci()
+{
+    [ -n "${MOIRAI_CI-}${MOIRAI_LONG-}" ]
+}
+
+# Skips a test that builds a package or a tree of its own, or repeats for one
+# machine what holds for all.
+ci_only()
+{
+    in_ci || skip_all "is for .ci/run; MOIRAI_CI=1 runs it here"
 }
 
 # Prints details of a failed claim.

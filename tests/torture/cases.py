@@ -141,6 +141,10 @@ def all_cases():
                                "-o", "t.profile.xml", "model.xml"],
                ["t.profile.xml"], read=("t.profile.xml",), measured=True,
                most=300)
+    yield Case("benchmark", ["moirai-benchmark", "-q", "--runs", "1", "--cpus",
+                             "1", "--gpus", "none", "--python", "none", "-o",
+                             "b.json", "--time", "1", "model.xml"],
+               ["b.json"], measured=True, timed=True, most=300)
     yield Case("cluster", ["moirai-cluster", "discover", "-q", "--cpus", "1",
                            "-o", "c.xml"], ["c.xml"], measured=True)
     yield Case("cluster-token", ["moirai-cluster", "token", "t.token"],

@@ -167,6 +167,8 @@ CALL(FAILPOINT_SYNC, EIO, int, fsync, (int fd), (fd))
 CALL(FAILPOINT_SYNC, EIO, int, fdatasync, (int fd), (fd))
 CALL(FAILPOINT_READ, EIO, off_t, lseek, (int fd, off_t at, int whence),
      (fd, at, whence))
+CALL(FAILPOINT_READ, ENOTTY, int, ioctl,
+     (int fd, unsigned long request, void *argument), (fd, request, argument))
 
 static mode_t mode_of(int flags, va_list more)
 {

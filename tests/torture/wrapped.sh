@@ -49,7 +49,8 @@ fallible()
     grep -vxE "(__)?($known)[fl]?(_chk)?"
 }
 
-for program in moirai moirai-check moirai-cluster moirai-coarsen moirai-emit \
+for program in moirai moirai-benchmark moirai-check moirai-cluster \
+    moirai-coarsen moirai-emit \
     moirai-exec moirai-info moirai-place moirai-profile moirai-report \
     moirai-scip \
     moirai-solve moirai-zoo; do

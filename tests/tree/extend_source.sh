@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# The lists of CONTRIBUTING.md are complete: a dummy operator, method, solver,
-# graph format and backend, each added by exactly the files that its list names,
-# build and run.  Only the files that change are compiled; the rest comes from
+# The lists of CONTRIBUTING.md are complete: a dummy operator, method, lower
+# bound, solver, graph format, backend and transport, each added by exactly the
+# files that its list names, build and run.  Only the files that change are compiled; the rest comes from
 # the archives of the build.
 . "${top_srcdir:=.}/tests/support/tap.sh"
+ci_only
 
 for archive in libmoirai.a src/driver/libdriver.a exec/libexec.a \
     exec/libtile.a; do
@@ -102,7 +103,7 @@ includers()
     grep -rlE "include \".*$1\"" src exec | grep '[.]c$' | LC_ALL=C sort
 }
 
-plan 15
+plan 21
 
 # method
 
@@ -116,10 +117,109 @@ insert solvers/search/baselines/room.am 'etf[.]c' "	%D%/dummy.c \\\\"
 insert man/moirai-methods.7 '^[.]Sh SEE ALSO' '.\\" dummy'
 is "a method is its list of files" "$(touched)" "$(listed 'A placement method')"
 ok "it builds" link moirai-place solvers/search/baselines/dummy.c \
-    solvers/search/method.c src/cli/place.c src/cli/place_output.c
+    solvers/search/method.c src/cli/place.c
 "$work/moirai-place" --method dummy "$top/examples/inception.graphml" \
     >"$work/out" 2>&1
 ok "it places" grep -q '^dummy ' "$work/out"
+
+# lower bound
+
+begin
+cat >src/schedule/bound/dummy.h <<'END'
+#ifndef MO_SCHEDULE_BOUND_DUMMY_H
+#define MO_SCHEDULE_BOUND_DUMMY_H
+
+#include "cost/instance.h"
+
+int64_t mo_bound_dummy(const mo_instance *x);
+
+#endif
+END
+cat >src/schedule/bound/dummy.c <<'END'
+#include "schedule/bound/dummy.h"
+
+#include <stdio.h>
+
+int64_t mo_bound_dummy(const mo_instance *x)
+{
+    (void) x;
+    puts("the dummy bound was computed");
+    return 0;
+}
+END
+cat >solvers/search/driver/dummy_job.c <<'END'
+#include "schedule/bound/dummy.h"
+#include "solvers/search/driver/job.h"
+
+static mo_status open_job(mo_search_state *s, void **self, mo_error *err)
+{
+    (void) err;
+    *self = s;
+    return MO_OK;
+}
+
+static void close_job(void *self)
+{
+    (void) self;
+}
+
+static mo_status plan_job(void *self, const mo_search_grant *grant, int *n,
+                          mo_error *err)
+{
+    (void) self;
+    (void) grant;
+    (void) err;
+    *n = 1;
+    return MO_OK;
+}
+
+static mo_status run_job(void *self, int item, const mo_stop *stop,
+                         mo_error *err)
+{
+    (void) self;
+    (void) item;
+    (void) stop;
+    (void) err;
+    return MO_OK;
+}
+
+static mo_status merge_job(void *self, const mo_stop *stop, mo_error *err)
+{
+    mo_search_state *s = self;
+
+    (void) stop;
+    (void) err;
+    mo_search_raise_lower(s, mo_bound_dummy(s->x), "dummy");
+    return MO_OK;
+}
+
+const mo_search_job mo_search_job_dummy = { .name = "dummy",
+                                            .ablation = MO_ABLATION_job_dummy,
+                                            .opens = true,
+                                            .open = open_job,
+                                            .close = close_job,
+                                            .plan = plan_job,
+                                            .run = run_job,
+                                            .merge = merge_job };
+END
+# At the end, so that the numbers of the other mechanisms stay.
+echo 'MO_ABLATION(job_dummy, search)' >>src/base/ablation.def
+insert src/schedule/bound/room.am 'head_tail[.]c' \
+    "	%D%/dummy.c %D%/dummy.h \\\\"
+insert solvers/search/driver/room.am 'initial[.]c' "	%D%/dummy_job.c \\\\"
+insert solvers/search/driver/jobs.c '^extern const mo_search_job' \
+    'extern const mo_search_job mo_search_job_dummy;'
+insert solvers/search/driver/jobs.c '^    &mo_search_job_whole_bound,$' \
+    '    &mo_search_job_dummy,'
+insert man/moirai-methods.7 '^[.]Sh SEE ALSO' '.\\" dummy'
+is "a lower bound is its list of files" "$(touched)" \
+    "$(listed 'A lower bound')"
+ok "it builds" link moirai-place src/schedule/bound/dummy.c \
+    solvers/search/driver/dummy_job.c solvers/search/driver/jobs.c \
+    src/base/ablation.c src/cli/place.c
+"$work/moirai-place" --rounds 1 "$top/examples/inception.graphml" \
+    >"$work/out" 2>&1
+ok "it is computed" grep -q 'the dummy bound was computed' "$work/out"
 
 # solver
 
@@ -196,6 +296,33 @@ is "a backend is its list of files" "$(touched)" "$(listed 'A backend')"
 ok "it builds" link moirai-exec exec/backend/dummy/dummy_backend.c \
     exec/backend/backend.c src/driver/exec/backend_choice.c src/cli/exec*.c
 ok "it runs a network" "$work/moirai-exec" -q --backend dummy \
+    --reference "$top/examples/two_branches" \
+    -i "$top/examples/two_branches/input0.npy" \
+    "$top/examples/two_branches/model.xml"
+
+# transport
+
+begin
+mkdir exec/transport/dummy
+sed 's/mo_transport_local =/mo_transport_dummy =/; s/name = "local"/name = "dummy"/' \
+    exec/transport/local.c >exec/transport/dummy/dummy.c
+echo 'exec_libexec_a_SOURCES += %D%/dummy.c' >exec/transport/dummy/room.am
+insert exec/transport/transport.h '^extern const mo_transport mo_transport_tcp' \
+    'extern const mo_transport mo_transport_dummy;'
+sed 's/&mo_transport_local,$/\&mo_transport_dummy, &/
+    s/local, tcp, nccl and mpi/dummy, &/' exec/transport/registry.c \
+    >"$work/edited" && cat "$work/edited" >exec/transport/registry.c
+insert exec/transport/room.am '^include' 'include %D%/dummy/room.am'
+for command in cluster exec profile; do
+    sed 's/"local|tcp|/"dummy|local|tcp|/' "src/cli/$command.c" \
+        >"$work/edited" && cat "$work/edited" >"src/cli/$command.c"
+done
+insert man/moirai-exec.1 '^[.]Sh SEE ALSO' '.\\" dummy'
+insert tests/tree/rooms.sh '^    exec/transport/tcp' '    exec/transport/dummy'
+is "a transport is its list of files" "$(touched)" "$(listed 'A transport')"
+ok "it builds" link moirai-exec exec/transport/dummy/dummy.c \
+    exec/transport/registry.c src/cli/exec*.c
+ok "it runs a network" "$work/moirai-exec" -q --transport dummy \
     --reference "$top/examples/two_branches" \
     -i "$top/examples/two_branches/input0.npy" \
     "$top/examples/two_branches/model.xml"

@@ -43,6 +43,7 @@ rooms="base
     exec/discover exec/runtime/device exec/runtime/joint exec/runtime
     exec/runtime/pipeline exec/measure exec
     driver/exec driver/profile
+    driver/benchmark
     lib
     cli"
 

@@ -19,7 +19,8 @@ graph, an onnx.ModelProto, or a module or exported program of PyTorch.
 
 Options are keyword arguments with the names of the command line: --in-flight 4
 is in_flight=4, and the manuals of the commands explain them.  Errors are
-MoiraiError, whose text is one line with file, line, cause and remedy.
+MoiraiError, whose text is one line with file, line, cause and remedy; of a
+missing file it is a FileNotFoundError, too.
 
 Threads: graphs, clusters, instances and placements are immutable, and any
 number of threads may use them.  So may an executor, which runs in_flight
@@ -30,25 +31,38 @@ a search.
 numpy is needed for arrays, networkx and torch only for their own graphs.  The
 library is that of the wheel or the installation, or the file in MOIRAI_LIBRARY.
 """
+from typing import TYPE_CHECKING
+
 from ._cluster import Cluster, Profile, cluster, discover
 from ._executor import Executor, Request, Tensor
+from ._functions import instance, methods, open, place, solve, solvers
 from ._graph import Edge, Graph, Op, read
-from ._library import MoiraiError, Status, call, encode, version
+from ._library import (MissingFileError, MoiraiError, Status, call, encode,
+                       version)
 from ._library import Path as _Path
-from ._placement import (Instance, Placement, ScheduledOp, Transfer, instance,
-                         methods, open, place, solve, solvers)
+from ._placement import Instance, Placement, Schedule, ScheduledOp, Transfer
 from ._search_thread import Interrupted, Progress
 
 __all__ = ["Cluster", "Edge", "Executor", "Graph", "Instance", "Interrupted",
-           "MoiraiError", "Op", "Placement", "Profile", "Progress", "Request",
-           "ScheduledOp", "Status", "Tensor", "Transfer", "cluster",
-           "discover", "instance", "load_plugin", "methods", "open", "place",
-           "read", "solve", "solvers", "version"]
+           "MissingFileError", "MoiraiError", "Op", "Placement", "Profile",
+           "Progress", "Request", "Schedule", "ScheduledOp", "Status", "Tensor",
+           "Transfer", "cluster", "discover", "instance", "load_plugin",
+           "methods", "open", "place", "read", "solve", "solvers", "version"]
 
 
 def load_plugin(path: _Path) -> None:
     """Loads a plug-in, a shared object with methods or solvers."""
     call("plugin_load", encode(path))
+
+
+if TYPE_CHECKING:
+    __version__: str
+else:
+    def __getattr__(name: str) -> str:
+        # That of the library, which is loaded by its first use.
+        if name == "__version__":
+            return version()
+        raise AttributeError(f"module 'moirai' has no attribute '{name}'")
 
 
 # Messages and pydoc name what is public by its public name.

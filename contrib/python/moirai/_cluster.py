@@ -93,13 +93,16 @@ def cluster(source: Union[Cluster, bytes, Path], *,
     return Cluster(create("cluster_read", encode(source)))
 
 
-def discover(**options: Any) -> Cluster:
+def discover(*, gpus: Optional[str] = None,
+             cpus: Union[int, str, None] = None,
+             precision: Optional[str] = None) -> Cluster:
     """Discovers the devices of this machine and estimates their links.
 
-    options: gpus ("0,2", "none"), cpus (a number, "none"), precision, see
-    moirai-cluster(1).
+    gpus: "0,2" or "none".  cpus: the number of devices that processors are
+    divided into, or "none".  precision: see moirai-cluster(1).
     """
-    return Cluster(create("cluster_discover", Options(options)))
+    return Cluster(create("cluster_discover", Options(
+        {"gpus": gpus, "cpus": cpus, "precision": precision})))
 
 
 class Profile(Handle):

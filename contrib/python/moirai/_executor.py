@@ -137,9 +137,12 @@ class Executor(Handle):
         name, and returns the outputs: an array, or a tuple of several.
 
         numpy arrays, torch tensors and all that numpy.asarray() takes; dense
-        arrays of the type of the input are not copied.  out: arrays for the
-        outputs, dense and of their types, written in place.  With torch
-        tensors as inputs the outputs are such.
+        arrays of the type of the input are not copied.  An array of another
+        type is converted if no value of its type can change (f32 to f64), else
+        refused: convert it, as by x.astype("float32").  Numbers and lists are
+        converted.  out: arrays for the outputs, dense, of their types, and
+        apart from each other and from the inputs, written in place.  With
+        torch tensors as inputs the outputs are such.
         """
         return self.submit(*inputs, out=out, **named).result()
 
@@ -257,20 +260,11 @@ class Executor(Handle):
                     value = (value.contiguous().view(torch.int16).numpy()
                              .view(kind) if spec.dtype == "bf16"
                              else value.float())
-            array = np.asarray(value)
-            if array.shape != spec.shape:
-                raise MoiraiError(
-                    Status.USAGE, f"input '{spec.name}' has the shape "
-                    f"{array.shape}; the network takes {spec.shape}")
-            if array.dtype != kind and not np.can_cast(array.dtype, kind,
-                                                       "same_kind"):
-                raise MoiraiError(
-                    Status.USAGE, f"input '{spec.name}' has elements of "
-                    f"{array.dtype}; the network takes {kind}")
-            arrays.append(np.require(array, kind, ["C", "A"]))
-        return Buffers(arrays, self._results(out), torch, self.outputs)
+            arrays.append(np.require(converted(value, spec), kind, ["C", "A"]))
+        return Buffers(arrays, self._results(out, arrays), torch, self.outputs)
 
-    def _results(self, out: Optional[Sequence[Any]]) -> List[Any]:
+    def _results(self, out: Optional[Sequence[Any]],
+                 inputs: Sequence[Any]) -> List[Any]:
         import numpy as np
 
         if out is None:
@@ -281,7 +275,9 @@ class Executor(Handle):
             raise MoiraiError(Status.USAGE, f"{len(results)} arrays are given "
                               f"for {len(self.outputs)} outputs")
         for spec, array in zip(self.outputs, results):
-            if (not isinstance(array, np.ndarray) or array.shape != spec.shape
+            if (not isinstance(array, np.ndarray)
+                    or isinstance(array, np.ma.MaskedArray)
+                    or array.shape != spec.shape
                     or array.dtype != spec.numpy_dtype()
                     or not array.flags.c_contiguous
                     or not array.flags.writeable):
@@ -289,4 +285,45 @@ class Executor(Handle):
                     Status.USAGE, f"the array for output '{spec.name}' is not "
                     f"a dense, writable one of {spec.numpy_dtype()} and shape "
                     f"{spec.shape}")
+        others = [(f"input '{spec.name}'", array)
+                  for spec, array in zip(self.inputs, inputs)]
+        for spec, array in zip(self.outputs, results):
+            for name, other in others:
+                # Dense arrays: bounds that overlap are memory that does.
+                if np.may_share_memory(array, other):
+                    raise MoiraiError(
+                        Status.USAGE, f"the array for output '{spec.name}' "
+                        f"overlaps that of {name}; give each its own")
+            others.append((f"output '{spec.name}'", array))
         return results
+
+
+def converted(value: Any, spec: Tensor) -> Any:
+    """The value of an input as an array of its type and shape; an array of
+    another type only where no value can change."""
+    import numpy as np
+
+    kind = spec.numpy_dtype()
+    if np.ma.is_masked(value):
+        raise MoiraiError(
+            Status.USAGE, f"input '{spec.name}' is a masked array, and "
+            "networks have no masks; give value.filled(0), for example")
+    array = np.asarray(value)
+    if array.shape != spec.shape:
+        raise MoiraiError(
+            Status.USAGE, f"input '{spec.name}' has the shape "
+            f"{array.shape}; the network takes {spec.shape}")
+    typed = hasattr(value, "dtype")
+    integers = not typed and {array.dtype.kind, kind.kind} <= {"i", "u"}
+    if array.dtype != kind and not integers and not np.can_cast(
+            array.dtype, kind, "safe" if typed else "same_kind"):
+        remedy = f"; convert it, as by .astype('{kind}')" if typed else ""
+        raise MoiraiError(
+            Status.USAGE, f"input '{spec.name}' has elements of "
+            f"{array.dtype}, the network takes {kind}{remedy}")
+    # Integers of Python have no type: those that do not fit would wrap.
+    if integers and (array != array.astype(kind)).any():
+        raise MoiraiError(Status.USAGE, f"input '{spec.name}' has a number "
+                          f"that {kind} does not hold")
+    return array
+

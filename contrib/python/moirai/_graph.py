@@ -9,18 +9,19 @@ import io
 import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
 from ctypes import byref, c_int, c_int64
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List,
-                    NamedTuple, Optional, Sequence, overload)
+                    NamedTuple, Optional, Sequence, Tuple, overload)
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
 from ._cluster import Cluster
-from ._library import (PACKAGE, PREFIX, Handle, MoiraiError, Options, Path,
-                       Status, create, encode, encode_text, output, query,
-                       text_of)
+from ._library import (PACKAGE, PREFIX, Handle, MissingFileError, MoiraiError,
+                       Options, Path, Shape, Status, Values, create, encode,
+                       encode_text, output, query, text_of)
 
 if TYPE_CHECKING:
     import networkx
@@ -34,14 +35,15 @@ NUMBERS = ("flops", "bytes", "memory_bytes", "weight_bytes",
 class Op(NamedTuple):
     """An operator; what is unknown is None.
 
-    shape: of the outputs, separated by ";", as in "1,64;1,32".  members: the
-    names of the operators that one of a coarse graph stands for.
+    shape: of the first output; shapes: of all of them.  dtype: of the outputs,
+    separated by ";" where they differ.  members: the names of the operators
+    that one of a coarse graph stands for.
     """
 
     name: str
     type: Optional[str]
     label: Optional[str]
-    shape: Optional[str]
+    shape: Optional[Tuple[int, ...]]
     dtype: Optional[str]
     attrs: Dict[str, Any]
     pin: Optional[str]
@@ -53,6 +55,7 @@ class Op(NamedTuple):
     weight_bytes: Optional[int]
     workspace_bytes: Optional[int]
     output_bytes: Optional[int]
+    shapes: Tuple[Optional[Tuple[int, ...]], ...]
 
 
 class Edge(NamedTuple):
@@ -100,7 +103,18 @@ class Ops(Sequence[Op]):
         values.update((name, number(name)) for name in NUMBERS)
         values["attrs"] = json.loads(values["attrs"] or "{}")
         values["members"] = json.loads(text("members") or "[]")
+        shapes = values["shape"]
+        values["shapes"] = (() if shapes is None
+                            else tuple(map(shape_of, shapes.split(";"))))
+        values["shape"] = values["shapes"][0] if values["shapes"] else None
         return Op(**values)
+
+
+def shape_of(text: str) -> Optional[Tuple[int, ...]]:
+    """One shape in the notations of moirai-graph(5); None: no static one."""
+    found = re.fullmatch(
+        r"\s*(?:torch\.Size)?[\s(\[]*((?:\d[\d\s,x]*)?)[\s)\]]*", text)
+    return tuple(map(int, re.findall(r"\d+", found[1]))) if found else None
 
 
 class Graph(Handle):
@@ -297,8 +311,10 @@ def read_serialized(data: bytes, options: Options) -> Graph:
 
 
 def read(model: Any, *, example_inputs: Any = None, name: str = "graph",
-         message: Optional[Callable[[str], None]] = None,
-         **options: Any) -> Graph:
+         shape: Optional[Shape] = None, value: Optional[Values] = None,
+         precision: Optional[str] = None,
+         weights: Optional[str] = None,
+         message: Optional[Callable[[str], None]] = None) -> Graph:
     """Reads a network.
 
     model: the path of a file of GraphML, OpenVINO or ONNX, maybe compressed,
@@ -308,15 +324,20 @@ def read(model: Any, *, example_inputs: Any = None, name: str = "graph",
     comm_us may be dicts by device; an onnx.ModelProto; a torch.nn.Module, with
     example_inputs, a tuple or a dict, or a torch.export.ExportedProgram.
 
-    options: shape ({"ids": (1, 128)}), precision, weights, see
-    moirai-place(1).  message is called with each warning.
-    Raises MoiraiError.
+    shape: of inputs with dynamic dimensions, {"ids": (1, 128)}.  value: numbers
+    in place of inputs, {"rate": 16000}.  precision, weights: formats
+    that sizes and predicted times refer to, see moirai-place(1).  message
+    is called with each warning.  Raises MoiraiError.
     """
     if isinstance(model, Graph):
         return model
-    chosen = Options(options, message)
+    chosen = Options({"shape": shape, "value": value, "precision": precision,
+                      "weights": weights}, message)
     if isinstance(model, (str, os.PathLike)):
         if pathlib.PurePath(model).suffix == ".pt2":
+            if not os.path.exists(model):
+                raise MissingFileError(Status.IO, "no such file",
+                                       os.fspath(model))
             return read_exported(model, None, chosen)
         return Graph(create("graph_read", encode(model), chosen))
     if isinstance(model, (bytes, bytearray, memoryview)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import errno
 import json
 import operator
 import os
@@ -16,10 +17,16 @@ import threading
 import weakref
 from ctypes import (POINTER, Structure, byref, c_char_p, c_double, c_int,
                     c_int32, c_int64, c_size_t, c_void_p)
+from numbers import Number
 from typing import (Any, Callable, Dict, Iterable, Iterator, NoReturn, Optional,
-                    Tuple, Union)
+                    Sequence, Tuple, Union)
 
 Path = Union[str, "os.PathLike[str]"]
+# One text or several; sizes of inputs, as {"ids": (1, 128)} or "ids=1,128".
+Texts = Union[str, Sequence[str]]
+Shape = Union[Texts, Dict[str, Sequence[int]]]
+# Numbers in place of inputs, as {"rate": 16000} or "rate=16000".
+Values = Union[Texts, Dict[str, Any]]
 
 SONAME = "libmoirai.so.1"
 PACKAGE = pathlib.Path(__file__).resolve().parent
@@ -61,6 +68,17 @@ class MoiraiError(Exception):
         place = f"{self.file}:" if self.file else ""
         place += f"{self.line}:" if self.line else ""
         return f"{place} {self.text}" if place else self.text
+
+
+class MissingFileError(MoiraiError, FileNotFoundError):
+    """A file or folder does not exist: a MoiraiError, and the
+    FileNotFoundError of open(), with its errno and filename."""
+
+    def __init__(self, status: int, text: str, file: Optional[str] = None,
+                 line: Optional[int] = None) -> None:
+        super().__init__(status, text, file, line)
+        self.errno = errno.ENOENT
+        self.filename = self.file
 
 
 class ErrorBuffer(Structure):
@@ -255,9 +273,13 @@ def call(name: str, *arguments: Any) -> None:
     error = ErrorBuffer()
     status = function(name)(*arguments, byref(error))
     if status != 0:
-        raise MoiraiError(status, error.text.decode("utf-8", "replace"),
-                          error.file.decode("utf-8", "surrogateescape"),
-                          error.line)
+        text = error.text.decode("utf-8", "replace")
+        missing = status == Status.IO and (
+            text.endswith(os.strerror(errno.ENOENT)) or
+            text.startswith(("no such file", "there is no cluster")))
+        kind = MissingFileError if missing else MoiraiError
+        raise kind(status, text, error.file.decode("utf-8", "surrogateescape"),
+                   error.line)
 
 
 def create(name: str, *arguments: Any) -> int:
@@ -355,11 +377,12 @@ def output(name: str, path: Optional[Path], *arguments: Any) -> bytes:
 
 def option_texts(value: Any) -> Iterator[str]:
     """The texts of an option's value; several of a list or of a dict, as in
-    shape={"x": (1, 3)}."""
+    shape={"x": (1, 3)} or value={"rate": 16000}."""
     if isinstance(value, dict):
         for key, one in value.items():
-            sizes = one if isinstance(one, str) else ",".join(map(str, one))
-            yield f"{key}={sizes}"
+            if isinstance(one, (str, Number)):
+                one = [one]
+            yield f"{key}={','.join(map(str, one))}"
     elif isinstance(value, (list, tuple)):
         for one in value:
             yield from option_texts(one)

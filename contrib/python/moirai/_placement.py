@@ -6,15 +6,13 @@ import ctypes
 import html
 import threading
 from ctypes import POINTER, byref
-from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List,
-                    NamedTuple, Optional, Tuple, Union)
+from typing import (TYPE_CHECKING, Any, Callable, Dict, List,
+                    NamedTuple, Optional, Sequence, Tuple, Union)
 
 from ._cluster import Cluster, Profile
-from ._cluster import cluster as read_cluster
 from ._executor import Executor
 from ._graph import Graph
-from ._graph import read as read_graph
-from ._library import (Flow, Handle, MoiraiError, Options, Path, Status,
+from ._library import (Flow, Handle, MoiraiError, Options, Path, Status, Texts,
                        TransferBuffer, View, create, encode, integers, output,
                        query, text_of)
 from ._search_thread import NS_PER_US, Progress, SearchThread
@@ -22,8 +20,6 @@ from ._search_thread import NS_PER_US, Progress, SearchThread
 if TYPE_CHECKING:
     import numpy
 
-# What the graph is read with, beside what it is placed with.
-READ_OPTIONS = ("shape", "precision", "weights")
 # Ops in the picture of a notebook.
 MOST_DRAWN = 2000
 
@@ -35,6 +31,13 @@ class ScheduledOp(NamedTuple):
     device: str
     start_us: float
     end_us: float
+
+
+class Schedule(List[ScheduledOp]):
+    """The ops of a placement by start.  Calling it, as 1.0 did, returns it."""
+
+    def __call__(self) -> Schedule:
+        return self
 
 
 class Transfer(NamedTuple):
@@ -55,19 +58,31 @@ class Instance(Handle):
     """A placement problem in numbers: a graph on a cluster; immutable, for any
     thread.
 
-    profile: measured times.  options: congestion, tensors, memory, objective,
-    in_flight, cost, see moirai-place(1).
+    profile: measured times.  fusion: rules to coarsen a graph with that is not
+    coarse yet, or "none", see moirai-coarsen(1).  congestion, tensors, memory,
+    objective, in_flight: the rules of schedules, and cost, the model for ops
+    without a measured time, see moirai-place(1).
+
+    graph: what is placed, coarse unless fusion is "none".
     """
 
     def __init__(self, graph: Graph, cluster: Cluster,
                  profile: Optional[Profile] = None, *,
-                 message: Optional[Callable[[str], None]] = None,
-                 **options: Any) -> None:
+                 fusion: str = "default", congestion: Optional[str] = None,
+                 tensors: Optional[str] = None, memory: Optional[str] = None,
+                 objective: Optional[str] = None,
+                 in_flight: Optional[int] = None, cost: Optional[Path] = None,
+                 message: Optional[Callable[[str], None]] = None) -> None:
+        if fusion != "none" and graph.fine is None:
+            graph = graph.coarsen(cluster, fusion=fusion)
         self.graph = graph
         self.cluster: Optional[Cluster] = cluster
         super().__init__("instance", create(
             "instance_new", graph, cluster, profile,
-            Options(options, message)))
+            Options({"fusion": fusion, "congestion": congestion,
+                     "tensors": tensors, "memory": memory,
+                     "objective": objective, "in_flight": in_flight,
+                     "cost": cost}, message)))
         self._view: View = query("instance_view", self).contents
         self.ops = names(self._view.op_names, self._view.n_ops)
         self.devices = names(self._view.device_ids, self._view.n_devices)
@@ -99,26 +114,53 @@ class Instance(Handle):
         and tensor, all numbers."""
         return self._array("flows", (self._view.n_flows,), Flow)
 
-    def place(self, *, progress: Optional[Callable[[Progress], Any]] = None,
-              message: Optional[Callable[[str], None]] = None,
-              **options: Any) -> Placement:
+    def place(self, *, method: Optional[Texts] = None,
+              time: Optional[float] = None, gap: Optional[float] = None,
+              rounds: Optional[int] = None, work: Optional[float] = None,
+              seed: Optional[int] = None,
+              threads: Optional[int] = None, assist: Optional[str] = None,
+              policy: Optional[Path] = None,
+              no_learning: Optional[bool] = None,
+              curve: Optional[Path] = None,
+              progress: Optional[Callable[[Progress], Any]] = None,
+              message: Optional[Callable[[str], None]] = None) -> Placement:
         """Places it with the search, or with other methods.
 
-        options: method ("moirai"; several as a list), time (seconds, 60; 0:
-        no limit), gap, rounds, seed, threads, assist, see moirai-place(1).
+        method: "moirai"; several as a list.  time: a limit in seconds, 60; 0:
+        none.  gap, rounds, work, seed, threads, assist, and of learning
+        methods policy, no_learning, curve: see moirai-place(1).
         progress is called, in this thread, with each Progress; the search ends
         with what it has when it returns False.  Ctrl-C raises Interrupted.
         """
-        return self._search("place", Options(options, message), progress)
+        return self._search("place", Options(
+            {"method": method, "time": time, "gap": gap, "rounds": rounds,
+             "work": work, "seed": seed, "threads": threads,
+             "assist": assist,
+             "policy": policy, "no_learning": no_learning, "curve": curve},
+            message), progress)
 
-    def solve(self, *, message: Optional[Callable[[str], None]] = None,
-              **options: Any) -> Placement:
+    def solve(self, *, solver: Optional[str] = None, via: Optional[str] = None,
+              command: Optional[str] = None,
+              solver_path: Optional[Path] = None,
+              time: Optional[float] = None, gap: Optional[float] = None,
+              threads: Optional[int] = None,
+              memory_limit: Optional[int] = None,
+              formulation: Optional[str] = None,
+              closure: Optional[bool] = None, slack: Optional[float] = None,
+              unit: Optional[str] = None,
+              message: Optional[Callable[[str], None]] = None) -> Placement:
         """Places it with MILP solvers in child processes.
 
-        options: solver ("highs,scip"), via, command, solver_path, time, gap,
-        threads, memory_limit, formulation, see moirai-solve(1).
+        solver: "highs,scip"; the first that is installed.  via, command,
+        solver_path, time, gap, threads, memory_limit: see moirai-solve(1).
+        formulation, closure, slack, unit: see emit().
         """
-        return self._search("solve", Options(options, message), None)
+        return self._search("solve", Options(
+            {"solver": solver, "via": via, "command": command,
+             "solver_path": solver_path, "time": time, "gap": gap,
+             "threads": threads, "memory_limit": memory_limit,
+             "formulation": formulation, "closure": closure, "slack": slack,
+             "unit": unit}, message), None)
 
     def _search(self, name: str, options: Options,
                  progress: Optional[Callable[[Progress], Any]]) -> Placement:
@@ -154,14 +196,19 @@ class Instance(Handle):
         """Reads a solution of a model of this instance, of any solver."""
         return Placement(create("placement_read", self, encode(path)), self)
 
-    def emit(self, path: Optional[Path] = None, **options: Any) -> bytes:
+    def emit(self, path: Optional[Path] = None, *,
+             format: Optional[str] = None, formulation: Optional[str] = None,
+             closure: Optional[bool] = None, slack: Optional[float] = None,
+             unit: Optional[str] = None) -> bytes:
         """Writes the mixed-integer program into the file at path; without one,
         returns it.
 
-        options: format ("lp", "mps"), formulation, closure, slack, unit, see
-        moirai-emit(1).
+        format: "lp" or "mps"; by path, else LP.  formulation, closure, slack,
+        unit: see moirai-emit(1).
         """
-        return output("emit", path, self, Options(options))
+        return output("emit", path, self, Options(
+            {"format": format, "formulation": formulation, "closure": closure,
+             "slack": slack, "unit": unit}))
 
     def __repr__(self) -> str:
         return (f"<moirai.Instance: {len(self.ops)} ops on "
@@ -251,9 +298,10 @@ class Placement(Handle):
             return None
         return self.devices[int(query("placement_device", self, number))]
 
-    def schedule(self) -> List[ScheduledOp]:
-        """Returns op, device, start and end of each op, by start; for
-        pandas.DataFrame(placement.schedule())."""
+    @property
+    def schedule(self) -> Schedule:
+        """Op, device, start and end of each op, by start; for
+        pandas.DataFrame(placement.schedule)."""
         times = ctypes.cast(self._view.time_ns, POINTER(ctypes.c_int64))
         ops = []
         for i, op in enumerate(self.ops):
@@ -262,7 +310,7 @@ class Placement(Handle):
             end = start + times[i * len(self.devices) + device]
             ops.append(ScheduledOp(op, self.devices[device],
                                    start / NS_PER_US, end / NS_PER_US))
-        return sorted(ops, key=lambda one: (one.start_us, one.end_us))
+        return Schedule(sorted(ops, key=lambda one: (one.start_us, one.end_us)))
 
     @property
     def transfers(self) -> List[Transfer]:
@@ -297,31 +345,55 @@ class Placement(Handle):
         """Returns it as a solution, see moirai-solution(5)."""
         return output("placement_write", None, self).decode()
 
-    def report(self, path: Optional[Path] = None, **options: Any) -> str:
+    def report(self, path: Optional[Path] = None, *,
+               format: Optional[str] = None,
+               report_method: Optional[Texts] = None,
+               no_ablation: Optional[bool] = None,
+               columns: Optional[int] = None,
+               trace: Optional[Path] = None) -> str:
         """Writes a report into the file at path; without one, returns it.
 
-        options: format ("html", "text", "svg", "json", "trace"; by path, else
-        text), report_method, no_ablation, columns, trace, see moirai-report(1).
+        format: "html", "text", "svg", "json" or "trace"; by path, else text.
+        report_method: methods to compare with, or "none".  no_ablation,
+        columns, trace: see moirai-report(1).
         """
-        return output("report", path, self, Options(options)).decode()
+        return output("report", path, self, Options(
+            {"format": format, "report_method": report_method,
+             "no_ablation": no_ablation, "columns": columns,
+             "trace": trace})).decode()
 
-    def emit(self, path: Optional[Path] = None, **options: Any) -> bytes:
+    def emit(self, path: Optional[Path] = None, *,
+             format: Optional[str] = None, formulation: Optional[str] = None,
+             closure: Optional[bool] = None, slack: Optional[float] = None,
+             unit: Optional[str] = None) -> bytes:
         """Writes the mixed-integer program of its instance, see
         Instance.emit()."""
         if self.instance is None:
             raise MoiraiError(Status.USAGE, "the placement was opened from a "
                               "file: make an Instance, and emit that")
-        return self.instance.emit(path, **options)
+        return self.instance.emit(path, format=format, formulation=formulation,
+                                  closure=closure, slack=slack, unit=unit)
 
-    def executor(self, *, message: Optional[Callable[[str], None]] = None,
-                 **options: Any) -> Executor:
+    def executor(self, *, backend: Optional[str] = None,
+                 precision: Optional[str] = None,
+                 threads: Optional[int] = None, streams: Optional[int] = None,
+                 cache: Optional[Path] = None,
+                 weights_from: Union[Path, Sequence[Path], None] = None,
+                 random_weights: Optional[int] = None,
+                 in_flight: Optional[int] = None,
+                 memory_limit: Optional[int] = None,
+                 message: Optional[Callable[[str], None]] = None) -> Executor:
         """Prepares it for execution in this process.
 
-        options: backend, precision, threads, streams, cache, weights_from,
-        random_weights (a seed), in_flight, memory_limit, see moirai-exec(1).
+        random_weights: a seed.  in_flight: the requests that run at a time.
+        backend, precision, threads, streams, cache, weights_from,
+        memory_limit: see moirai-exec(1).
         """
-        return Executor(create("executor_open", self,
-                               Options(options, message)), self)
+        return Executor(create("executor_open", self, Options(
+            {"backend": backend, "precision": precision, "threads": threads,
+             "streams": streams, "cache": cache, "weights_from": weights_from,
+             "random_weights": random_weights, "in_flight": in_flight,
+             "memory_limit": memory_limit}, message)), self)
 
     def run(self, *inputs: Any, **named: Any) -> Any:
         """Runs it with default options, see Executor.run()."""
@@ -358,7 +430,7 @@ class Placement(Handle):
             return text + picture[picture.find("<svg"):]
         count = dict.fromkeys(self.devices, 0)
         busy_us = dict.fromkeys(self.devices, 0.0)
-        for op in self.schedule():
+        for op in self.schedule:
             count[op.device] += 1
             busy_us[op.device] += op.end_us - op.start_us
         rows = "".join(f"<tr><td>{html.escape(one)}</td><td>{count[one]}</td>"
@@ -366,104 +438,3 @@ class Placement(Handle):
                        for one in self.devices)
         return (f"{text}<table><tr><th>device</th><th>ops</th><th>busy/us</th>"
                 f"</tr>{rows}</table>")
-
-
-def instance(model: Any, cluster: Union[Cluster, bytes, Path],
-             profile: Union[Profile, Path, None] = None, *,
-             example_inputs: Any = None, fusion: str = "none",
-             message: Optional[Callable[[str], None]] = None,
-             **options: Any) -> Instance:
-    """Makes the placement problem of a model on a cluster.
-
-    model: what read() takes.  cluster: what cluster() takes.  fusion: rules to
-    coarsen the graph with first ("default", see moirai-coarsen(1)).  options
-    are those of read() and Instance.
-    """
-    reading = {name: options.pop(name) for name in READ_OPTIONS
-               if name in options}
-    devices = read_cluster(cluster)
-    graph = read_graph(model, example_inputs=example_inputs, message=message,
-                       **reading)
-    if fusion != "none":
-        graph = graph.coarsen(devices, fusion=fusion)
-    if profile is not None and not isinstance(profile, Profile):
-        profile = Profile(profile)
-    return Instance(graph, devices, profile, message=message, **options)
-
-
-INSTANCE_OPTIONS = ("congestion", "tensors", "memory", "objective",
-                    "in_flight", "cost")
-
-
-def split(options: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-    """Options of instance(), and those of the search or the solvers."""
-    names = (*READ_OPTIONS, *INSTANCE_OPTIONS)
-    return ({name: options[name] for name in names if name in options},
-            {name: value for name, value in options.items()
-             if name not in names})
-
-
-def place(model: Any, cluster: Union[Cluster, bytes, Path], *,
-          profile: Union[Profile, Path, None] = None,
-          example_inputs: Any = None, fusion: str = "none",
-          progress: Optional[Callable[[Progress], Any]] = None,
-          message: Optional[Callable[[str], None]] = None,
-          **options: Any) -> Placement:
-    """Places a model on a cluster with the search.
-
-    Arguments are those of instance() and Instance.place().
-
-        placement = moirai.place("model.onnx", "inter-server", time=10)
-    """
-    instance_options, search_options = split(options)
-    problem = instance(model, cluster, profile, example_inputs=example_inputs,
-                       fusion=fusion, message=message,
-                       **instance_options)
-    return problem.place(progress=progress, message=message, **search_options)
-
-
-def solve(model: Any, cluster: Union[Cluster, bytes, Path], *,
-          profile: Union[Profile, Path, None] = None,
-          example_inputs: Any = None, fusion: str = "none",
-          message: Optional[Callable[[str], None]] = None,
-          **options: Any) -> Placement:
-    """Places a model on a cluster with MILP solvers.
-
-    Arguments are those of instance() and Instance.solve().
-    """
-    instance_options, search_options = split(options)
-    problem = instance(model, cluster, profile, example_inputs=example_inputs,
-                       fusion=fusion, message=message,
-                       **instance_options)
-    return problem.solve(message=message, **search_options)
-
-
-def open(path: Path, **options: Any) -> Placement:
-    """Opens a solution with the inputs that it names by digests, found beside
-    it, in the working folder or in MOIRAI_PATH.
-
-    options: graph, cluster, profile (files that are not found by themselves),
-    shape, fusion, congestion, tensors, memory.
-    """
-    return Placement(create("placement_open", encode(path), Options(options)),
-                     None)
-
-
-def listed(name: str) -> Iterator[str]:
-    i = 0
-    while True:
-        found = text_of(query(name, i))
-        if found is None:
-            return
-        yield found
-        i += 1
-
-
-def methods() -> List[str]:
-    """Returns the names of the placement methods, see moirai-methods(7)."""
-    return list(listed("method_name"))
-
-
-def solvers() -> List[str]:
-    """Returns the names of the MILP solvers that are known."""
-    return list(listed("solver_name"))

@@ -55,7 +55,7 @@ static mo_status prepare_call(mo_backend_unit *unit, const mo_call *call,
     status = cls->prepare(cpu_unit(unit), call, in, out, &made, workspace, err);
     if (status != MO_OK)
         return status;
-    made->cls = cls;
+    made->cls = made->cls ? made->cls : cls;
     *kernel = (mo_backend_kernel *) made;
     return MO_OK;
 }
@@ -63,8 +63,10 @@ static mo_status prepare_call(mo_backend_unit *unit, const mo_call *call,
 static void free_kernel(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
     (void) unit;
-    if (kernel)
+    if (kernel && cpu_kernel(kernel)->cls->free)
         cpu_kernel(kernel)->cls->free((mo_cpu_kernel *) kernel);
+    else
+        free(kernel);
 }
 
 static mo_status run_kernel(mo_backend_unit *unit,

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "exec/backend/cuda/algo/algo.h"
 #include "exec/backend/cuda/algo/autotune.h"
 #include "exec/backend/cuda/algo/libraries.h"
@@ -20,7 +21,6 @@
 #include "exec/backend/cuda/driver/staging_buffer.h"
 #include "exec/backend/cuda/graph/capture.h"
 #include "exec/backend/cuda/graph/peer_copy.h"
-#include "exec/backend/cuda/graph/queue.h"
 #include "exec/backend/cuda/graph/stages.h"
 #include "exec/backend/cuda/jit/disk_cache.h"
 #include "exec/backend/cuda/jit/jit_cache.h"
@@ -30,38 +30,10 @@
  * current. */
 static void close_caches(mo_backend_unit *unit)
 {
-    mo_cuda_cudnn_close(unit, unit->cudnn);
-    mo_cuda_cublaslt_close(unit, unit->cublaslt);
+    mo_cuda_cudnn_close(unit);
+    mo_cuda_cublaslt_close(unit);
     mo_cuda_jit_cache_free(unit->jit_cache);
-    unit->cudnn = NULL;
-    unit->cublaslt = NULL;
     unit->jit_cache = NULL;
-}
-
-static void close_device(mo_backend_unit *unit)
-{
-    const mo_cuda_api *api = unit->api;
-
-    /* Any thread may close the unit, also one in which its context is not
-     * current. */
-    api->cuCtxSetCurrent(unit->context);
-    if (unit->stream)
-        api->cuStreamSynchronize(unit->stream);
-    mo_cuda_staging_free(unit);
-    close_caches(unit);
-    mo_cuda_index_error_disable(unit);
-    while (unit->n_allocations > 0)
-        mo_cuda_free(unit, unit->allocations[unit->n_allocations - 1].at);
-    for (int i = 0; i < MO_CUDA_STREAM_COUNT; i++)
-        if (unit->streams[i])
-            api->cuStreamDestroy(unit->streams[i]);
-    for (int k = 0; k < 2; k++)
-        for (int i = 0; i < MO_CUDA_STAGE_STREAMS; i++)
-            if (unit->stage_streams[k][i])
-                api->cuStreamDestroy(unit->stage_streams[k][i]);
-    mo_cuda_sm_partition_release(unit);
-    api->cuCtxSetCurrent(NULL);
-    api->cuDevicePrimaryCtxRelease(unit->device);
 }
 
 static void close_unit(mo_backend_unit *unit)
@@ -69,23 +41,36 @@ static void close_unit(mo_backend_unit *unit)
     if (!unit)
         return;
     mo_cuda_library_preload_join(unit);
-    if (unit->context)
-        close_device(unit);
+    if (unit->context) {
+        const mo_cuda_api *api = unit->api;
+
+        /* Any thread may close the unit, also one in which its context is not
+         * current. */
+        api->cuCtxSetCurrent(unit->context);
+        if (unit->stream)
+            api->cuStreamSynchronize(unit->stream);
+        mo_cuda_staging_free(unit);
+        close_caches(unit);
+        mo_cuda_index_error_disable(unit);
+        while (unit->n_allocations > 0)
+            mo_cuda_free(unit, unit->allocations[unit->n_allocations - 1].at);
+        for (int i = 0; i < MO_CUDA_STREAM_COUNT; i++)
+            if (unit->streams[i])
+                api->cuStreamDestroy(unit->streams[i]);
+        for (int k = 0; k < 2; k++)
+            for (int i = 0; i < MO_CUDA_STAGE_STREAMS; i++)
+                if (unit->stage_streams[k][i])
+                    api->cuStreamDestroy(unit->stage_streams[k][i]);
+        mo_cuda_sm_partition_release(unit);
+        api->cuCtxSetCurrent(NULL);
+        api->cuDevicePrimaryCtxRelease(unit->device);
+    }
     close_caches(unit);
     mo_cuda_tuning_cache_close(unit->tuning_cache);
     mo_cuda_disk_cache_free(unit->disk_cache);
     free(unit->allocations);
     free((char *) (uintptr_t) unit->options.cache);
     free(unit);
-}
-
-static mo_status get_attribute(mo_backend_unit *unit,
-                               CUdevice_attribute attribute, int *value,
-                               mo_error *err)
-{
-    return mo_cuda_check(
-        unit->api, "cuDeviceGetAttribute",
-        unit->api->cuDeviceGetAttribute(value, attribute, unit->device), err);
 }
 
 static mo_status find_device(mo_backend_unit *unit, mo_error *err)
@@ -129,8 +114,11 @@ static mo_status read_attributes(mo_backend_unit *unit, mo_error *err)
 
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (status == MO_OK)
-            status =
-                get_attribute(unit, wanted[i].attribute, wanted[i].to, err);
+            status = mo_cuda_check(
+                unit->api, "cuDeviceGetAttribute",
+                unit->api->cuDeviceGetAttribute(
+                    wanted[i].to, wanted[i].attribute, unit->device),
+                err);
     if (status != MO_OK)
         return status;
     unit->arch = major * 10 + minor;
@@ -160,15 +148,6 @@ static void limit_to_part(mo_backend_unit *unit)
              unit->sms, whole);
 }
 
-/* MOIRAI_NO_PDL is for comparisons: each kernel then starts after the end of
- * the previous one. */
-static bool can_use_pdl(const mo_backend_unit *unit)
-{
-    const char *off = getenv("MOIRAI_NO_PDL");
-
-    return unit->arch >= 90 && !(off && *off && strcmp(off, "0") != 0);
-}
-
 static mo_status open_context(mo_backend_unit *unit, mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
@@ -189,56 +168,48 @@ static mo_status open_context(mo_backend_unit *unit, mo_error *err)
     return status;
 }
 
-static mo_status open_caches(mo_backend_unit *unit, mo_error *err)
-{
-    mo_status status =
-        mo_cuda_disk_cache_new(unit->options.cache, &unit->disk_cache, err);
-
-    if (status == MO_OK)
-        status = mo_cuda_jit_cache_new(unit, &unit->jit_cache, err);
-    if (status == MO_OK)
-        status = mo_cuda_tuning_cache_open(unit, &unit->tuning_cache, err);
-    if (status == MO_OK)
-        status = mo_cuda_cublaslt_open(unit, &unit->cublaslt, err);
-    if (status == MO_OK)
-        status = mo_cuda_cudnn_open(unit, &unit->cudnn, err);
-    return status;
-}
-
-static mo_status copy_options(mo_backend_unit *unit,
-                              const mo_backend_unit_options *options,
-                              mo_error *err)
-{
-    unit->options = *options;
-    unit->options.cpus = NULL;
-    unit->options.cache = NULL;
-    if (!options->cache)
-        return MO_OK;
-    unit->options.cache = strdup(options->cache);
-    return unit->options.cache ? MO_OK : mo_fail_memory(err);
-}
-
 static mo_status open_unit(const mo_backend_unit_options *options,
                            mo_backend_unit **unit, mo_error *err)
 {
     mo_backend_unit *made = calloc(1, sizeof *made);
     mo_status status;
+    const char *off;
 
     if (!made)
         return mo_fail_memory(err);
     status = mo_cuda_api_get(&made->api, err);
     if (status == MO_OK)
         status = mo_cuda_api_check_overrides(err);
-    if (status == MO_OK)
-        status = copy_options(made, options, err);
+    if (status == MO_OK) {
+        made->options = *options;
+        made->options.autotune =
+            options->autotune && !mo_ablated(MO_ABLATION_cuda_autotune);
+        made->options.cpus = NULL;
+        made->options.cache = NULL;
+        if (options->cache) {
+            made->options.cache = strdup(options->cache);
+            status = made->options.cache ? MO_OK : mo_fail_memory(err);
+        }
+    }
     if (status == MO_OK)
         status = find_device(made, err);
     if (status == MO_OK)
         status = read_attributes(made, err);
     if (status == MO_OK) {
         limit_to_part(made);
-        made->has_pdl = can_use_pdl(made);
-        status = open_caches(made, err);
+        /* MOIRAI_NO_PDL is for comparisons: each kernel then starts after the
+         * end of the previous one. */
+        off = getenv("MOIRAI_NO_PDL");
+        made->has_pdl = made->arch >= 90 && !mo_ablated(MO_ABLATION_cuda_pdl) &&
+                        !(off && *off && strcmp(off, "0") != 0);
+
+        status =
+            mo_cuda_disk_cache_new(made->options.cache, &made->disk_cache, err);
+
+        if (status == MO_OK)
+            status = mo_cuda_jit_cache_new(made, &made->jit_cache, err);
+        if (status == MO_OK)
+            status = mo_cuda_tuning_cache_open(made, &made->tuning_cache, err);
     }
     if (status == MO_OK) {
         mo_cuda_library_preload_start(made);

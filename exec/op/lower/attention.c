@@ -83,17 +83,8 @@ static bool fill_mask(const mo_shape *mask, mo_call_attention *c)
            fill_batch_strides(&whole, c, c->mask_batch);
 }
 
-static mo_status read_scale(const mo_op_site *site, mo_call_attention *c,
-                            mo_error *err)
-{
-    c->scale = c->width > 0 ? 1 / sqrt((double) c->width) : 1;
-    if (site->n_in > 4)
-        return mo_op_site_const_number(site, 4, &c->scale, err);
-    return mo_op_site_attr_real(site, "scale", c->scale, &c->scale, err);
-}
-
-mo_status mo_lower_attention(const mo_op_site *site, mo_arena *arena,
-                             mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_attention(const mo_op_site *site, mo_lower_result *lowered,
+                             mo_error *err)
 {
     mo_call_attention attention = { .zero_if_masked = true };
     mo_call *call;
@@ -109,9 +100,15 @@ mo_status mo_lower_attention(const mo_op_site *site, mo_arena *arena,
         return mo_op_site_fail(site, MO_E_INPUT, err,
                                "query, key, value, mask and result do not fit "
                                "together");
-    status = read_scale(site, &attention, err);
+
+    attention.scale =
+        attention.width > 0 ? 1 / sqrt((double) attention.width) : 1;
+    status = site->n_in > 4
+                 ? mo_op_site_const_number(site, 4, &attention.scale, err)
+                 : mo_op_site_attr_real(site, "scale", attention.scale,
+                                        &attention.scale, err);
     if (status == MO_OK)
-        status = mo_lower_add_call(lowered, arena, MO_CALL_ATTENTION,
+        status = mo_lower_add_call(lowered, MO_CALL_ATTENTION,
                                    attention.has_mask ? 4 : 3, 1, &call, err);
     if (status != MO_OK)
         return status;

@@ -17,8 +17,8 @@ static int combine_registers(mo_point_builder *builder, mo_point_op on_reals,
 
 /* Combines the inputs, min to max of them, from left to right. */
 static mo_status combine_inputs(const mo_op_site *site, mo_point_op on_integers,
-                                int min, int max, mo_arena *arena,
-                                mo_lower_result *lowered, mo_error *err)
+                                int min, int max, mo_lower_result *lowered,
+                                mo_error *err)
 {
     mo_status status = mo_op_site_check_arity(site, min, max, 1, err);
     mo_point_builder builder = mo_point_builder_init(site);
@@ -32,7 +32,7 @@ static mo_status combine_inputs(const mo_op_site *site, mo_point_op on_integers,
     for (int i = 1; i < builder.point.n_operands; i++)
         result = combine_registers(&builder, on_reals, on_integers, result, i);
     mo_point_builder_store(&builder, result);
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
 static mo_point_op integer_step(const mo_op_site *site)
@@ -40,32 +40,32 @@ static mo_point_op integer_step(const mo_op_site *site)
     return (mo_point_op) mo_lower_entry_find(site->type)->on_integers;
 }
 
-mo_status mo_lower_binary(const mo_op_site *site, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_binary(const mo_op_site *site, mo_lower_result *lowered,
+                          mo_error *err)
 {
-    return combine_inputs(site, integer_step(site), 2, 2, arena, lowered, err);
+    return combine_inputs(site, integer_step(site), 2, 2, lowered, err);
 }
 
 /* Sums, products, maxima and minima may be of more than two. */
-mo_status mo_lower_variadic(const mo_op_site *site, mo_arena *arena,
-                            mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_variadic(const mo_op_site *site, mo_lower_result *lowered,
+                            mo_error *err)
 {
     return combine_inputs(site, integer_step(site), 1, MO_POINT_MAX_OPERANDS,
-                          arena, lowered, err);
+                          lowered, err);
 }
 
-mo_status mo_lower_divide(const mo_op_site *site, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_divide(const mo_op_site *site, mo_lower_result *lowered,
+                          mo_error *err)
 {
     mo_point_op on_integers = integer_step(site);
 
     if (!mo_op_site_attr_bool(site, "m_pythondiv", true))
         on_integers = MO_POINT_I_DIVIDE;
-    return combine_inputs(site, on_integers, 2, 2, arena, lowered, err);
+    return combine_inputs(site, on_integers, 2, 2, lowered, err);
 }
 
-mo_status mo_lower_logical_not(const mo_op_site *site, mo_arena *arena,
-                               mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_logical_not(const mo_op_site *site, mo_lower_result *lowered,
+                               mo_error *err)
 {
     mo_status status = mo_op_site_check_arity(site, 1, 1, 1, err);
     mo_point_builder builder = mo_point_builder_init(site);
@@ -76,11 +76,11 @@ mo_status mo_lower_logical_not(const mo_op_site *site, mo_arena *arena,
     a = mo_point_builder_to_bool(&builder, mo_point_builder_input(&builder, 0));
     mo_point_builder_store(&builder,
                            mo_point_builder_unary(&builder, MO_POINT_I_NOT, a));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
-mo_status mo_lower_logical(const mo_op_site *site, mo_arena *arena,
-                           mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_logical(const mo_op_site *site, mo_lower_result *lowered,
+                           mo_error *err)
 {
     mo_status status = mo_op_site_check_arity(site, 2, 2, 1, err);
     mo_point_builder builder = mo_point_builder_init(site);
@@ -94,7 +94,7 @@ mo_status mo_lower_logical(const mo_op_site *site, mo_arena *arena,
     b = mo_point_builder_to_bool(&builder, b);
     mo_point_builder_store(
         &builder, mo_point_builder_binary(&builder, integer_step(site), a, b));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
 static mo_status check_bits(const mo_op_site *site, int n_in, mo_error *err)
@@ -107,8 +107,8 @@ static mo_status check_bits(const mo_op_site *site, int n_in, mo_error *err)
 }
 
 /* Of booleans, the bitwise negation is the logical one. */
-mo_status mo_lower_bitwise_not(const mo_op_site *site, mo_arena *arena,
-                               mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_bitwise_not(const mo_op_site *site, mo_lower_result *lowered,
+                               mo_error *err)
 {
     mo_status status = check_bits(site, 1, err);
     mo_point_builder builder = mo_point_builder_init(site);
@@ -122,11 +122,11 @@ mo_status mo_lower_bitwise_not(const mo_op_site *site, mo_arena *arena,
         site->in[0].elem == MO_ELEM_BOOL ? MO_POINT_I_NOT : MO_POINT_I_BITS_NOT,
         a);
     mo_point_builder_store(&builder, a);
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
-mo_status mo_lower_bitwise(const mo_op_site *site, mo_arena *arena,
-                           mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_bitwise(const mo_op_site *site, mo_lower_result *lowered,
+                           mo_error *err)
 {
     mo_status status = check_bits(site, 2, err);
     mo_point_builder builder = mo_point_builder_init(site);
@@ -134,16 +134,12 @@ mo_status mo_lower_bitwise(const mo_op_site *site, mo_arena *arena,
 
     if (status != MO_OK)
         return status;
-    if (integer_step(site) == MO_POINT_I_SHIFT_RIGHT &&
-        site->out[0].elem == MO_ELEM_U64)
-        return mo_op_site_fail(site, MO_E_SUPPORT, err,
-                               "cannot be run on u64: registers are signed");
     a = mo_point_builder_input(&builder, 0);
     b = mo_point_builder_input(&builder, 1);
     b = mo_point_builder_to_integer(&builder, b);
     mo_point_builder_store(
         &builder, mo_point_builder_binary(&builder, integer_step(site), a, b));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
 /* Powers without a logarithm. Returns false when exponent is none of them. */
@@ -174,8 +170,8 @@ static bool plain_power(mo_point_builder *builder, int x, double exponent,
 }
 
 /* A constant exponent may have a cheaper program. */
-mo_status mo_lower_power(const mo_op_site *site, mo_arena *arena,
-                         mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_power(const mo_op_site *site, mo_lower_result *lowered,
+                         mo_error *err)
 {
     mo_point_builder builder = mo_point_builder_init(site);
     mo_status status = mo_op_site_check_arity(site, 2, 2, 1, err);
@@ -185,18 +181,18 @@ mo_status mo_lower_power(const mo_op_site *site, mo_arena *arena,
         return status;
     if (!site->value[1] || mo_tensor_desc_elements(&site->in[1]) != 1 ||
         !mo_elem_is_float(site->in[0].elem))
-        return mo_lower_binary(site, arena, lowered, err);
+        return mo_lower_binary(site, lowered, err);
     x = mo_point_builder_input(&builder, 0);
     if (!plain_power(&builder, x, mo_tensor_get_double(site->value[1], 0),
                      &result))
-        return mo_lower_binary(site, arena, lowered, err);
+        return mo_lower_binary(site, lowered, err);
     mo_point_builder_store(&builder, result);
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
 /* A list of slopes is one for each channel, which is the second dimension. */
-mo_status mo_lower_prelu(const mo_op_site *site, mo_arena *arena,
-                         mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_prelu(const mo_op_site *site, mo_lower_result *lowered,
+                         mo_error *err)
 {
     mo_point_builder builder = mo_point_builder_init(site);
     mo_status status = mo_op_site_check_arity(site, 2, 2, 1, err);
@@ -214,5 +210,5 @@ mo_status mo_lower_prelu(const mo_op_site *site, mo_arena *arena,
     x = mo_point_builder_to_real(&builder, x);
     mo_point_builder_store(&builder, combine_registers(&builder, MO_POINT_PRELU,
                                                        MO_POINT_PRELU, x, y));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }

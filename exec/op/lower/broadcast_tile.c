@@ -5,24 +5,6 @@
 #include "exec/op/copy_builder.h"
 #include "exec/op/lower/lowerings.h"
 
-/* mode "explicit": the third input gives on[d]. */
-static mo_status align_by_axes(const mo_op_site *site, int on[MO_MAX_RANK],
-                               mo_error *err)
-{
-    int64_t axes[MO_MAX_RANK];
-    int rank = site->in[0].shape.rank, count = 0;
-    mo_status status =
-        mo_op_site_const_ints(site, 2, axes, MO_MAX_RANK, &count, err);
-
-    if (status == MO_OK && count < rank)
-        return mo_op_site_fail(site, MO_E_INPUT, err,
-                               "names %d axes for %d dimensions", count, rank);
-    for (int d = 0; status == MO_OK && d < rank; d++)
-        status = mo_op_site_normalize_axis(
-            site, axes[d], site->out[0].shape.rank, &on[d], err);
-    return status;
-}
-
 /* on[d] = the output's dimension of the input's dimension d: the last ones,
  * PaddlePaddle's from a given one on. */
 static mo_status align_in_order(const mo_op_site *site, int on[MO_MAX_RANK],
@@ -48,8 +30,8 @@ static mo_status align_in_order(const mo_op_site *site, int on[MO_MAX_RANK],
     return MO_OK;
 }
 
-mo_status mo_lower_broadcast(const mo_op_site *site, mo_arena *arena,
-                             mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_broadcast(const mo_op_site *site, mo_lower_result *lowered,
+                             mo_error *err)
 {
     const mo_shape *in = &site->in[0].shape;
     mo_call_copy_box box = mo_lower_copy_box_init(&site->out[0].shape);
@@ -62,9 +44,22 @@ mo_status mo_lower_broadcast(const mo_op_site *site, mo_arena *arena,
     if (status != MO_OK)
         return status;
     if (mo_op_site_attr_equals(site, "mode", "explicit") ||
-        mo_op_site_attr_equals(site, "mode", "none"))
-        status = align_by_axes(site, on, err);
-    else
+        mo_op_site_attr_equals(site, "mode", "none")) {
+        /* mode "explicit": the third input gives on[d]. */
+        int64_t axes[MO_MAX_RANK];
+        int rank = site->in[0].shape.rank, count = 0;
+        status = mo_op_site_const_ints(site, 2, axes, MO_MAX_RANK, &count, err);
+
+        if (status == MO_OK && count < rank)
+            status =
+                mo_op_site_fail(site, MO_E_INPUT, err,
+                                "names %d axes for %d dimensions", count, rank);
+        else {
+            for (int d = 0; status == MO_OK && d < rank; d++)
+                status = mo_op_site_normalize_axis(
+                    site, axes[d], site->out[0].shape.rank, &on[d], err);
+        }
+    } else
         status = align_in_order(site, on, err);
     if (status != MO_OK)
         return status;
@@ -77,7 +72,7 @@ mo_status mo_lower_broadcast(const mo_op_site *site, mo_arena *arena,
         if (in->dims[d] != 1)
             box.in_stride[on[d]] = strides[d];
     }
-    return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, 0, site->n_in, lowered, err);
 }
 
 /* Appends a dimension of size elements, repeated; each part where it is more
@@ -94,8 +89,8 @@ static bool push_tiled(mo_call_copy_box *box, int64_t size, int64_t repeats,
     return true;
 }
 
-mo_status mo_lower_tile(const mo_op_site *site, mo_arena *arena,
-                        mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_tile(const mo_op_site *site, mo_lower_result *lowered,
+                        mo_error *err)
 {
     const mo_shape *in = &site->in[0].shape, *out = &site->out[0].shape;
     int64_t in_strides[MO_MAX_RANK], out_strides[MO_MAX_RANK];
@@ -122,5 +117,5 @@ mo_status mo_lower_tile(const mo_op_site *site, mo_arena *arena,
                                    "repeats more than %d dimensions",
                                    MO_MAX_RANK / 2);
     }
-    return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, 0, site->n_in, lowered, err);
 }

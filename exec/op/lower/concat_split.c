@@ -35,8 +35,8 @@ static mo_status check_parts(const mo_op_site *site,
     return MO_OK;
 }
 
-mo_status mo_lower_concat(const mo_op_site *site, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_concat(const mo_op_site *site, mo_lower_result *lowered,
+                          mo_error *err)
 {
     const mo_tensor_desc *out = site->out;
     int64_t given, place = 0;
@@ -52,8 +52,8 @@ mo_status mo_lower_concat(const mo_op_site *site, mo_arena *arena,
     if (status == MO_OK)
         status = check_parts(site, out, site->in, site->n_in, axis, err);
     if (status == MO_OK)
-        status = mo_lower_copy_add_call(site, site->n_in, site->n_in, arena,
-                                        lowered, &call, err);
+        status = mo_lower_copy_add_call(site, site->n_in, site->n_in, lowered,
+                                        &call, err);
     for (int i = 0; status == MO_OK && i < site->n_in; i++) {
         mo_call_copy_box box = mo_lower_copy_box_init(&out->shape);
 
@@ -67,19 +67,8 @@ mo_status mo_lower_concat(const mo_op_site *site, mo_arena *arena,
     return status;
 }
 
-static mo_status read_axis(const mo_op_site *site, int *axis, mo_error *err)
-{
-    int64_t given;
-    mo_status status = mo_op_site_const_ints_exact(site, 1, &given, 1, err);
-
-    if (status != MO_OK)
-        return status;
-    return mo_op_site_normalize_axis(site, given, site->in[0].shape.rank, axis,
-                                     err);
-}
-
-mo_status mo_lower_split(const mo_op_site *site, mo_arena *arena,
-                         mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_split(const mo_op_site *site, mo_lower_result *lowered,
+                         mo_error *err)
 {
     const mo_tensor_desc *in = site->in;
     int64_t place = 0;
@@ -87,13 +76,20 @@ mo_status mo_lower_split(const mo_op_site *site, mo_arena *arena,
     int axis = 0;
     mo_status status = mo_op_site_check_arity(site, 2, 3, site->n_out, err);
 
-    if (status == MO_OK)
-        status = read_axis(site, &axis, err);
+    if (status == MO_OK) {
+        int64_t given;
+        status = mo_op_site_const_ints_exact(site, 1, &given, 1, err);
+
+        if (status == MO_OK) {
+            status = mo_op_site_normalize_axis(
+                site, given, site->in[0].shape.rank, &axis, err);
+        }
+    }
     if (status == MO_OK)
         status = check_parts(site, in, site->out, site->n_out, axis, err);
     if (status == MO_OK)
-        status = mo_lower_copy_add_call(site, 1, site->n_out, arena, lowered,
-                                        &call, err);
+        status =
+            mo_lower_copy_add_call(site, 1, site->n_out, lowered, &call, err);
     for (int i = 0; status == MO_OK && i < site->n_out; i++) {
         mo_call_copy_box box = mo_lower_copy_box_init(&site->out[i].shape);
 

@@ -58,36 +58,8 @@ static bool windows_fit(const mo_call_window *f)
     return true;
 }
 
-/* Padding of a transposed convolution that gives the requested size; without
- * one "same" pads nothing. */
-static mo_status pad_transposed(const mo_op_site *site, mo_call_window *f,
-                                mo_error *err)
-{
-    bool upper = mo_op_site_attr_equals(site, "auto_pad", "same_upper");
-    bool lower = mo_op_site_attr_equals(site, "auto_pad", "same_lower");
-    int64_t extra[MO_CALL_MAX_SPATIAL];
-    mo_status status =
-        mo_op_site_attr_ints(site, "output_padding", 0, extra, f->spatial, err);
-
-    for (int d = 0; status == MO_OK && (upper || lower) && d < f->spatial;
-         d++) {
-        int64_t span = (f->kernel[d] - 1) * f->dilation[d] + 1;
-        int64_t total = f->stride[d] * (f->in[d] - 1) + span - f->out[d];
-        int64_t half;
-
-        total = total + extra[d] > 0 ? total + extra[d] : 0;
-        if (site->n_in < 3)
-            total = 0;
-        half = total / 2;
-        f->pad_begin[d] = upper ? total - half : half;
-        f->pad_end[d] = total - f->pad_begin[d];
-    }
-    return status;
-}
-
 static mo_status lower_filter(const mo_op_site *site, const filter *f,
-                              mo_arena *arena, mo_lower_result *lowered,
-                              mo_error *err)
+                              mo_lower_result *lowered, mo_error *err)
 {
     mo_call_conv conv = { .transposed = f->transposed };
     mo_call *call;
@@ -103,13 +75,37 @@ static mo_status lower_filter(const mo_op_site *site, const filter *f,
         status = mo_lower_window_read(
             site, site->in[1].shape.dims + (f->grouped ? 3 : 2), &conv.sweep,
             err);
-    if (status == MO_OK && f->transposed)
-        status = pad_transposed(site, &conv.sweep, err);
+    if (status == MO_OK && f->transposed) {
+        /* Padding of a transposed convolution that gives the requested size;
+         * without one "same" pads nothing. */
+        bool upper = mo_op_site_attr_equals(site, "auto_pad", "same_upper");
+        bool lower = mo_op_site_attr_equals(site, "auto_pad", "same_lower");
+        int64_t extra[MO_CALL_MAX_SPATIAL];
+        status = mo_op_site_attr_ints(site, "output_padding", 0, extra,
+                                      conv.sweep.spatial, err);
+
+        for (int d = 0;
+             status == MO_OK && (upper || lower) && d < conv.sweep.spatial;
+             d++) {
+            int64_t span =
+                (conv.sweep.kernel[d] - 1) * conv.sweep.dilation[d] + 1;
+            int64_t total = conv.sweep.stride[d] * (conv.sweep.in[d] - 1) +
+                            span - conv.sweep.out[d];
+            int64_t half;
+
+            total = total + extra[d] > 0 ? total + extra[d] : 0;
+            if (site->n_in < 3)
+                total = 0;
+            half = total / 2;
+            conv.sweep.pad_begin[d] = upper ? total - half : half;
+            conv.sweep.pad_end[d] = total - conv.sweep.pad_begin[d];
+        }
+    }
     if (status != MO_OK)
         return status;
     if (!f->transposed && !windows_fit(&conv.sweep))
         return fail_filter(site, err);
-    status = mo_lower_add_call(lowered, arena, MO_CALL_CONV, 2, 1, &call, err);
+    status = mo_lower_add_call(lowered, MO_CALL_CONV, 2, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = 0;
@@ -119,34 +115,34 @@ static mo_status lower_filter(const mo_op_site *site, const filter *f,
     return MO_OK;
 }
 
-mo_status mo_lower_conv(const mo_op_site *site, mo_arena *arena,
-                        mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_conv(const mo_op_site *site, mo_lower_result *lowered,
+                        mo_error *err)
 {
     const filter f = { .grouped = false };
 
-    return lower_filter(site, &f, arena, lowered, err);
+    return lower_filter(site, &f, lowered, err);
 }
 
-mo_status mo_lower_group_conv(const mo_op_site *site, mo_arena *arena,
-                              mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_group_conv(const mo_op_site *site, mo_lower_result *lowered,
+                              mo_error *err)
 {
     const filter f = { .grouped = true };
 
-    return lower_filter(site, &f, arena, lowered, err);
+    return lower_filter(site, &f, lowered, err);
 }
 
-mo_status mo_lower_conv_transpose(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_conv_transpose(const mo_op_site *site,
                                   mo_lower_result *lowered, mo_error *err)
 {
     const filter f = { .transposed = true };
 
-    return lower_filter(site, &f, arena, lowered, err);
+    return lower_filter(site, &f, lowered, err);
 }
 
-mo_status mo_lower_group_conv_transpose(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_group_conv_transpose(const mo_op_site *site,
                                         mo_lower_result *lowered, mo_error *err)
 {
     const filter f = { .grouped = true, .transposed = true };
 
-    return lower_filter(site, &f, arena, lowered, err);
+    return lower_filter(site, &f, lowered, err);
 }

@@ -62,27 +62,18 @@ static mo_status read_embedding(const mo_op_site *site, int weights,
     return MO_OK;
 }
 
-static mo_status add_temp(const mo_op_site *site, mo_elem elem, int64_t rows,
-                          int64_t columns, int *temp, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
-{
-    mo_tensor_desc desc = { elem, { .rank = 2, .dims = { rows, columns } } };
-
-    return mo_lower_add_temp(lowered, arena, site, &desc, temp, err);
-}
-
 /* Rows of the table at count indices of an input. */
 static mo_status add_rows(const mo_op_site *site, const embedding *e, int input,
-                          int64_t count, int *rows, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
+                          int64_t count, int *rows, mo_lower_result *lowered,
+                          mo_error *err)
 {
+    mo_tensor_desc desc = { e->elem,
+                            { .rank = 2, .dims = { count, e->width } } };
     mo_call *call;
-    mo_status status =
-        add_temp(site, e->elem, count, e->width, rows, arena, lowered, err);
+    mo_status status = mo_lower_add_temp(lowered, site, &desc, rows, err);
 
     if (status == MO_OK)
-        status =
-            mo_lower_add_call(lowered, arena, MO_CALL_GATHER, 2, 1, &call, err);
+        status = mo_lower_add_call(lowered, MO_CALL_GATHER, 2, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = 0;
@@ -99,21 +90,20 @@ static mo_status add_rows(const mo_op_site *site, const embedding *e, int input,
 
 /* The rows of all indices, times their weights. */
 static mo_status add_weighted(const mo_op_site *site, const embedding *e,
-                              int *rows, mo_arena *arena,
-                              mo_lower_result *lowered, mo_error *err)
+                              int *rows, mo_lower_result *lowered,
+                              mo_error *err)
 {
     mo_tensor_desc desc = { e->elem,
                             { .rank = 2, .dims = { e->count, e->width } } };
     mo_tensor_desc by = { e->elem, { .rank = 2, .dims = { e->count, 1 } } };
     mo_point_builder builder;
     int from = 0, x, w;
-    mo_status status =
-        add_rows(site, e, 1, e->count, &from, arena, lowered, err);
+    mo_status status = add_rows(site, e, 1, e->count, &from, lowered, err);
 
     *rows = from;
     if (status != MO_OK || e->weights < 0)
         return status;
-    status = mo_lower_add_temp(lowered, arena, site, &desc, rows, err);
+    status = mo_lower_add_temp(lowered, site, &desc, rows, err);
     if (status != MO_OK)
         return status;
     builder = mo_point_builder_init_for(site, *rows, &desc);
@@ -121,10 +111,10 @@ static mo_status add_weighted(const mo_op_site *site, const embedding *e,
     w = mo_point_builder_operand(&builder, e->weights, &by);
     mo_point_builder_store(
         &builder, mo_point_builder_binary(&builder, MO_POINT_MULTIPLY, x, w));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
-mo_status mo_lower_embedding_packed(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_embedding_packed(const mo_op_site *site,
                                     mo_lower_result *lowered, mo_error *err)
 {
     embedding e;
@@ -134,10 +124,9 @@ mo_status mo_lower_embedding_packed(const mo_op_site *site, mo_arena *arena,
     mo_status status = read_embedding(site, 2, &e, err);
 
     if (status == MO_OK)
-        status = add_weighted(site, &e, &rows, arena, lowered, err);
+        status = add_weighted(site, &e, &rows, lowered, err);
     if (status == MO_OK)
-        status =
-            mo_lower_add_call(lowered, arena, MO_CALL_REDUCE, 1, 1, &call, err);
+        status = mo_lower_add_call(lowered, MO_CALL_REDUCE, 1, 1, &call, err);
     if (status != MO_OK)
         return status;
     each = e.bags > 0 ? e.count / e.bags : 0;
@@ -156,35 +145,10 @@ mo_status mo_lower_embedding_packed(const mo_op_site *site, mo_arena *arena,
     return MO_OK;
 }
 
-/* What empty bags hold: the row of the default index, or zeros. */
-static mo_status add_empty_bags(const mo_op_site *site, const embedding *e,
-                                int input, int *bags, mo_arena *arena,
-                                mo_lower_result *lowered, mo_error *err)
-{
-    mo_call_copy_box box = { 0 };
-    int64_t index = -1;
-    int row = 0;
-    mo_status status =
-        mo_lower_add_temp(lowered, arena, site, &site->out[0], bags, err);
-
-    if (status == MO_OK && input < site->n_in)
-        status = mo_op_site_const_ints_exact(site, input, &index, 1, err);
-    if (status == MO_OK && index >= 0)
-        status = add_rows(site, e, input, 1, &row, arena, lowered, err);
-    if (status != MO_OK)
-        return status;
-    mo_lower_copy_box_push(&box, e->bags, 0, e->width);
-    mo_lower_copy_box_push(&box, e->width, 1, 1);
-    if (index < 0)
-        box.from = MO_CALL_COPY_FILL;
-    return mo_lower_copy_add_box(&box, index < 0 ? 0 : row, *bags, arena,
-                                 lowered, err);
-}
-
 /* The number of the bag of every index, from offsets. */
 static mo_status add_bag_numbers(const mo_op_site *site, const embedding *e,
-                                 int *numbers, mo_arena *arena,
-                                 mo_lower_result *lowered, mo_error *err)
+                                 int *numbers, mo_lower_result *lowered,
+                                 mo_error *err)
 {
     mo_tensor_desc counts = { MO_ELEM_I64,
                               { .rank = 2, .dims = { e->count, 1 } } };
@@ -194,14 +158,14 @@ static mo_status add_bag_numbers(const mo_op_site *site, const embedding *e,
     mo_point_builder builder;
     mo_call *call;
     mo_status status =
-        mo_lower_add_counter(site, 0, &counts, arena, lowered, &counter, err);
+        mo_lower_add_counter(site, 0, &counts, lowered, &counter, err);
 
     if (status == MO_OK)
-        status = mo_lower_add_temp(lowered, arena, site, &pairs, &begun, err);
+        status = mo_lower_add_temp(lowered, site, &pairs, &begun, err);
     if (status == MO_OK)
-        status = mo_lower_add_temp(lowered, arena, site, &counts, &sums, err);
+        status = mo_lower_add_temp(lowered, site, &counts, &sums, err);
     if (status == MO_OK)
-        status = mo_lower_add_temp(lowered, arena, site, &counts, numbers, err);
+        status = mo_lower_add_temp(lowered, site, &counts, numbers, err);
     if (status != MO_OK)
         return status;
     builder = mo_point_builder_init_for(site, begun, &pairs);
@@ -210,10 +174,9 @@ static mo_status add_bag_numbers(const mo_op_site *site, const embedding *e,
     mo_point_builder_store(
         &builder,
         mo_point_builder_binary(&builder, MO_POINT_I_LESS_EQUAL, x, y));
-    status = mo_point_builder_finish_call(&builder, arena, lowered, err);
+    status = mo_point_builder_finish_call(&builder, lowered, err);
     if (status == MO_OK)
-        status =
-            mo_lower_add_call(lowered, arena, MO_CALL_REDUCE, 1, 1, &call, err);
+        status = mo_lower_add_call(lowered, MO_CALL_REDUCE, 1, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = begun;
@@ -229,23 +192,41 @@ static mo_status add_bag_numbers(const mo_op_site *site, const embedding *e,
     y = mo_point_builder_unary_params(&builder, MO_POINT_I_CLAMP, x, 1, 1);
     mo_point_builder_store(
         &builder, mo_point_builder_binary(&builder, MO_POINT_I_SUBTRACT, x, y));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
 static mo_status add_bags(const mo_op_site *site, const embedding *e,
-                          int default_index, int numbers, mo_arena *arena,
+                          int default_index, int numbers,
                           mo_lower_result *lowered, mo_error *err)
 {
     mo_call *call;
     int rows = 0, empty = 0;
-    mo_status status = add_weighted(site, e, &rows, arena, lowered, err);
+    mo_status status = add_weighted(site, e, &rows, lowered, err);
 
+    if (status == MO_OK) {
+        /* What empty bags hold: the row of the default index, or zeros. */
+        int *bags = &empty;
+        mo_call_copy_box box = { 0 };
+        int64_t index = -1;
+        int row = 0;
+        status = mo_lower_add_temp(lowered, site, &site->out[0], bags, err);
+
+        if (status == MO_OK && default_index < site->n_in)
+            status = mo_op_site_const_ints_exact(site, default_index, &index, 1,
+                                                 err);
+        if (status == MO_OK && index >= 0)
+            status = add_rows(site, e, default_index, 1, &row, lowered, err);
+        if (status == MO_OK) {
+            mo_lower_copy_box_push(&box, e->bags, 0, e->width);
+            mo_lower_copy_box_push(&box, e->width, 1, 1);
+            if (index < 0)
+                box.from = MO_CALL_COPY_FILL;
+            status = mo_lower_copy_add_box(&box, index < 0 ? 0 : row, *bags,
+                                           lowered, err);
+        }
+    }
     if (status == MO_OK)
-        status =
-            add_empty_bags(site, e, default_index, &empty, arena, lowered, err);
-    if (status == MO_OK)
-        status = mo_lower_add_call(lowered, arena, MO_CALL_SCATTER, 3, 1, &call,
-                                   err);
+        status = mo_lower_add_call(lowered, MO_CALL_SCATTER, 3, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = empty;
@@ -261,7 +242,7 @@ static mo_status add_bags(const mo_op_site *site, const embedding *e,
     return MO_OK;
 }
 
-mo_status mo_lower_embedding_offsets(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_embedding_offsets(const mo_op_site *site,
                                      mo_lower_result *lowered, mo_error *err)
 {
     embedding e;
@@ -269,19 +250,19 @@ mo_status mo_lower_embedding_offsets(const mo_op_site *site, mo_arena *arena,
     mo_status status = read_embedding(site, 4, &e, err);
 
     if (status == MO_OK)
-        status = add_bag_numbers(site, &e, &numbers, arena, lowered, err);
+        status = add_bag_numbers(site, &e, &numbers, lowered, err);
     if (status == MO_OK)
-        status = add_bags(site, &e, 3, numbers, arena, lowered, err);
+        status = add_bags(site, &e, 3, numbers, lowered, err);
     return status;
 }
 
-mo_status mo_lower_embedding_segments(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_embedding_segments(const mo_op_site *site,
                                       mo_lower_result *lowered, mo_error *err)
 {
     embedding e;
     mo_status status = read_embedding(site, 5, &e, err);
 
     if (status == MO_OK)
-        status = add_bags(site, &e, 4, 2, arena, lowered, err);
+        status = add_bags(site, &e, 4, 2, lowered, err);
     return status;
 }

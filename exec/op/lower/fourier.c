@@ -95,8 +95,8 @@ static int root_register(mo_point_builder *b, const transform *t, int index)
 }
 
 static mo_status add_matrix(const mo_op_site *site, const transform *t,
-                            int *matrix, mo_arena *arena,
-                            mo_lower_result *lowered, mo_error *err)
+                            int *matrix, mo_lower_result *lowered,
+                            mo_error *err)
 {
     int64_t n = rows_of(t) * columns_of(t);
     mo_tensor_desc counts = { MO_ELEM_I64, { .rank = 1, .dims = { n } } };
@@ -109,10 +109,9 @@ static mo_status add_matrix(const mo_op_site *site, const transform *t,
         return mo_op_site_fail(site, MO_E_SUPPORT, err,
                                "a transform of %lld elements cannot be run",
                                (long long) t->size);
-    status =
-        mo_lower_add_counter(site, 0, &counts, arena, lowered, &counter, err);
+    status = mo_lower_add_counter(site, 0, &counts, lowered, &counter, err);
     if (status == MO_OK)
-        status = mo_lower_add_temp(lowered, arena, site, &desc, matrix, err);
+        status = mo_lower_add_temp(lowered, site, &desc, matrix, err);
     if (status != MO_OK)
         return status;
     builder = mo_point_builder_init_for(site, *matrix, &desc);
@@ -120,22 +119,21 @@ static mo_status add_matrix(const mo_op_site *site, const transform *t,
         &builder,
         root_register(&builder, t,
                       mo_point_builder_operand(&builder, counter, &counts)));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
 /* lines times the matrix of t, from tensor to tensor. */
 static mo_status add_product(const mo_op_site *site, const transform *t,
-                             int64_t lines, int from, int to, mo_arena *arena,
+                             int64_t lines, int from, int to,
                              mo_lower_result *lowered, mo_error *err)
 {
     int64_t rows = rows_of(t), columns = columns_of(t);
     mo_call *call;
     int matrix = 0;
-    mo_status status = add_matrix(site, t, &matrix, arena, lowered, err);
+    mo_status status = add_matrix(site, t, &matrix, lowered, err);
 
     if (status == MO_OK)
-        status =
-            mo_lower_add_call(lowered, arena, MO_CALL_MATMUL, 2, 1, &call, err);
+        status = mo_lower_add_call(lowered, MO_CALL_MATMUL, 2, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = from;
@@ -159,41 +157,45 @@ typedef struct signal {
 } signal;
 
 static mo_status add_signal(const mo_op_site *site, const mo_shape *shape,
-                            int64_t parts, int *tensor, mo_arena *arena,
+                            int64_t parts, int *tensor,
                             mo_lower_result *lowered, mo_error *err)
 {
     mo_tensor_desc desc = { site->in[0].elem, *shape };
 
     if (parts > 1)
         desc.shape.dims[desc.shape.rank++] = parts;
-    return mo_lower_add_temp(lowered, arena, site, &desc, tensor, err);
+    return mo_lower_add_temp(lowered, site, &desc, tensor, err);
 }
+
+typedef struct turn {
+    int64_t outer, middle, used, inner, parts;
+} turn;
 
 /* Copies [outer][used of middle][inner][parts] to [outer][inner][used][parts],
  * or back. */
-static mo_status add_turn(int from, int to, int64_t outer, int64_t middle,
-                          int64_t used, int64_t inner, int64_t parts, bool back,
-                          mo_arena *arena, mo_lower_result *lowered,
-                          mo_error *err)
+static mo_status add_turn(int from, int to, const turn *t, bool back,
+                          mo_lower_result *lowered, mo_error *err)
 {
     mo_call_copy_box box = { 0 };
-    int64_t in[3] = { middle * inner * parts, parts, inner * parts };
-    int64_t out[3] = { inner * used * parts, used * parts, parts };
+    int64_t in[3] = { t->middle * t->inner * t->parts, t->parts,
+                      t->inner * t->parts };
+    int64_t out[3] = { t->inner * t->used * t->parts, t->used * t->parts,
+                       t->parts };
 
-    mo_lower_copy_box_push(&box, outer, back ? out[0] : in[0],
+    mo_lower_copy_box_push(&box, t->outer, back ? out[0] : in[0],
                            back ? in[0] : out[0]);
-    mo_lower_copy_box_push(&box, inner, back ? out[1] : in[1],
+    mo_lower_copy_box_push(&box, t->inner, back ? out[1] : in[1],
                            back ? in[1] : out[1]);
-    mo_lower_copy_box_push(&box, used, back ? out[2] : in[2],
+    mo_lower_copy_box_push(&box, t->used, back ? out[2] : in[2],
                            back ? in[2] : out[2]);
-    mo_lower_copy_box_push(&box, parts, 1, 1);
-    return mo_lower_copy_add_box(&box, from, to, arena, lowered, err);
+    mo_lower_copy_box_push(&box, t->parts, 1, 1);
+    return mo_lower_copy_add_box(&box, from, to, lowered, err);
 }
 
 /* Transforms s along axis; to: the tensor of the last result, else -1. */
 static mo_status add_axis(const mo_op_site *site, signal *s, int axis,
-                          transform t, int to, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
+                          transform t, int to, mo_lower_result *lowered,
+                          mo_error *err)
 {
     int64_t outer = 1, inner = 1, middle = s->shape.dims[axis];
     int64_t in_parts = t.complex_in ? 2 : 1, out_parts = t.complex_out ? 2 : 1;
@@ -206,26 +208,27 @@ static mo_status add_axis(const mo_op_site *site, signal *s, int axis,
             *(d < axis ? &outer : &inner) *= s->shape.dims[d];
     if (inner > 1 || t.used != middle) {
         turned.dims[0] = outer * inner * rows_of(&t);
-        status = add_signal(site, &turned, 1, &lines, arena, lowered, err);
+        status = add_signal(site, &turned, 1, &lines, lowered, err);
         if (status == MO_OK)
-            status = add_turn(s->tensor, lines, outer, middle, t.used, inner,
-                              in_parts, false, arena, lowered, err);
+            status = add_turn(s->tensor, lines,
+                              &(turn){ outer, middle, t.used, inner, in_parts },
+                              false, lowered, err);
     }
     s->shape.dims[axis] = t.count;
     if (status == MO_OK && to < 0)
-        status = add_signal(site, &s->shape, out_parts, &result, arena, lowered,
-                            err);
+        status = add_signal(site, &s->shape, out_parts, &result, lowered, err);
     product = result;
     if (status == MO_OK && inner > 1) {
         turned.dims[0] = outer * inner * columns_of(&t);
-        status = add_signal(site, &turned, 1, &product, arena, lowered, err);
+        status = add_signal(site, &turned, 1, &product, lowered, err);
     }
     if (status == MO_OK)
-        status = add_product(site, &t, outer * inner, lines, product, arena,
-                             lowered, err);
+        status =
+            add_product(site, &t, outer * inner, lines, product, lowered, err);
     if (status == MO_OK && inner > 1)
-        status = add_turn(product, result, outer, t.count, t.count, inner,
-                          out_parts, true, arena, lowered, err);
+        status = add_turn(product, result,
+                          &(turn){ outer, t.count, t.count, inner, out_parts },
+                          true, lowered, err);
     s->tensor = result;
     s->is_complex = t.complex_out;
     return status;
@@ -250,8 +253,8 @@ static transform transform_of(const signal *s, int axis, int64_t size,
 }
 
 static mo_status lower_fourier(const mo_op_site *site, bool inverse,
-                               real_side real, mo_arena *arena,
-                               mo_lower_result *lowered, mo_error *err)
+                               real_side real, mo_lower_result *lowered,
+                               mo_error *err)
 {
     int64_t axes[MO_MAX_RANK], sizes[MO_MAX_RANK];
     signal s = { 0, site->in[0].shape, real != REAL_IN };
@@ -280,64 +283,62 @@ static mo_status lower_fourier(const mo_op_site *site, bool inverse,
         status = mo_op_site_normalize_axis(site, axes[which], s.shape.rank, &at,
                                            err);
         if (status == MO_OK)
-            status =
-                add_axis(site, &s, at,
-                         transform_of(&s, at, sizes[which], inverse,
-                                      half ? real : REAL_NONE),
-                         i == n - 1 ? site->n_in : -1, arena, lowered, err);
+            status = add_axis(site, &s, at,
+                              transform_of(&s, at, sizes[which], inverse,
+                                           half ? real : REAL_NONE),
+                              i == n - 1 ? site->n_in : -1, lowered, err);
     }
     return status;
 }
 
-mo_status mo_lower_dft(const mo_op_site *site, mo_arena *arena,
-                       mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_dft(const mo_op_site *site, mo_lower_result *lowered,
+                       mo_error *err)
 {
-    return lower_fourier(site, false, REAL_NONE, arena, lowered, err);
+    return lower_fourier(site, false, REAL_NONE, lowered, err);
 }
 
-mo_status mo_lower_idft(const mo_op_site *site, mo_arena *arena,
-                        mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_idft(const mo_op_site *site, mo_lower_result *lowered,
+                        mo_error *err)
 {
-    return lower_fourier(site, true, REAL_NONE, arena, lowered, err);
+    return lower_fourier(site, true, REAL_NONE, lowered, err);
 }
 
-mo_status mo_lower_rdft(const mo_op_site *site, mo_arena *arena,
-                        mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_rdft(const mo_op_site *site, mo_lower_result *lowered,
+                        mo_error *err)
 {
-    return lower_fourier(site, false, REAL_IN, arena, lowered, err);
+    return lower_fourier(site, false, REAL_IN, lowered, err);
 }
 
-mo_status mo_lower_irdft(const mo_op_site *site, mo_arena *arena,
-                         mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_irdft(const mo_op_site *site, mo_lower_result *lowered,
+                         mo_error *err)
 {
-    return lower_fourier(site, true, REAL_OUT, arena, lowered, err);
+    return lower_fourier(site, true, REAL_OUT, lowered, err);
 }
 
 /* Frames of the signal, times the window: [batch][frames][window]. */
-static mo_status add_frames(const mo_op_site *site, int64_t batch,
-                            int64_t frames, int64_t step, int64_t first,
-                            int *windowed, mo_arena *arena,
+static mo_status add_frames(const mo_op_site *site, int64_t frames,
+                            int64_t step, int64_t first, int *windowed,
                             mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *signal_shape = &site->in[0].shape;
     int64_t length = signal_shape->dims[signal_shape->rank - 1];
+    int64_t batch = signal_shape->rank == 2 ? signal_shape->dims[0] : 1;
     int64_t width = mo_tensor_desc_elements(&site->in[1]);
     mo_tensor_desc desc = { site->in[0].elem,
                             { .rank = 3, .dims = { batch, frames, width } } };
     mo_call_copy_box box = mo_lower_copy_box_init(&desc.shape);
     mo_point_builder builder;
     int copied = 0, x, w;
-    mo_status status =
-        mo_lower_add_temp(lowered, arena, site, &desc, &copied, err);
+    mo_status status = mo_lower_add_temp(lowered, site, &desc, &copied, err);
 
     box.in_offset = first;
     box.in_stride[0] = length;
     box.in_stride[1] = step;
     box.in_stride[2] = 1;
     if (status == MO_OK)
-        status = mo_lower_copy_add_box(&box, 0, copied, arena, lowered, err);
+        status = mo_lower_copy_add_box(&box, 0, copied, lowered, err);
     if (status == MO_OK)
-        status = mo_lower_add_temp(lowered, arena, site, &desc, windowed, err);
+        status = mo_lower_add_temp(lowered, site, &desc, windowed, err);
     if (status != MO_OK)
         return status;
     builder = mo_point_builder_init_for(site, *windowed, &desc);
@@ -345,13 +346,13 @@ static mo_status add_frames(const mo_op_site *site, int64_t batch,
     w = mo_point_builder_operand(&builder, 1, &site->in[1]);
     mo_point_builder_store(
         &builder, mo_point_builder_binary(&builder, MO_POINT_MULTIPLY, x, w));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
 /* Inputs: signal, window, frame size, frame step. A shorter window is in the
  * middle of its frame. */
-mo_status mo_lower_stft(const mo_op_site *site, mo_arena *arena,
-                        mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_stft(const mo_op_site *site, mo_lower_result *lowered,
+                        mo_error *err)
 {
     const mo_shape *shape = &site->in[0].shape;
     bool by_bin = mo_op_site_attr_bool(site, "transpose_frames", false);
@@ -380,15 +381,15 @@ mo_status mo_lower_stft(const mo_op_site *site, mo_arena *arena,
     t.first = (size - width) / 2;
     t.used = width;
     t.count = size / 2 + 1;
-    status = add_frames(site, batch, frames, step, t.first, &windowed, arena,
-                        lowered, err);
+    status = add_frames(site, frames, step, t.first, &windowed, lowered, err);
     if (status == MO_OK && by_bin)
-        status = mo_lower_add_temp(lowered, arena, site, &desc, &product, err);
+        status = mo_lower_add_temp(lowered, site, &desc, &product, err);
     if (status == MO_OK)
-        status = add_product(site, &t, batch * frames, windowed, product, arena,
+        status = add_product(site, &t, batch * frames, windowed, product,
                              lowered, err);
     if (status == MO_OK && by_bin)
-        status = add_turn(product, site->n_in, batch, frames, frames, t.count,
-                          2, false, arena, lowered, err);
+        status = add_turn(product, site->n_in,
+                          &(turn){ batch, frames, frames, t.count, 2 }, false,
+                          lowered, err);
     return status;
 }

@@ -53,12 +53,12 @@ static mo_status read_batch(const mo_op_site *site, int *batch, mo_error *err)
 }
 
 static mo_status add_gather(const mo_op_site *site,
-                            const mo_call_gather *gather, mo_arena *arena,
+                            const mo_call_gather *gather,
                             mo_lower_result *lowered, mo_error *err)
 {
     mo_call *call;
     mo_status status =
-        mo_lower_add_call(lowered, arena, MO_CALL_GATHER, 2, 1, &call, err);
+        mo_lower_add_call(lowered, MO_CALL_GATHER, 2, 1, &call, err);
 
     if (status != MO_OK)
         return status;
@@ -67,20 +67,6 @@ static mo_status add_gather(const mo_op_site *site,
     call->out[0] = site->n_in;
     call->u.gather = *gather;
     return MO_OK;
-}
-
-/* The third input, or an attribute where there is none. */
-static mo_status read_axis(const mo_op_site *site, int *axis, mo_error *err)
-{
-    int64_t given;
-    mo_status status =
-        site->n_in > 2 ? mo_op_site_const_ints_exact(site, 2, &given, 1, err)
-                       : mo_op_site_attr_int(site, "axis", 0, &given, err);
-
-    if (status != MO_OK)
-        return status;
-    return mo_op_site_normalize_axis(site, given, site->in[0].shape.rank, axis,
-                                     err);
 }
 
 /* data[:axis] + indices[batch:] + data[axis + 1:] */
@@ -106,16 +92,26 @@ static mo_status check_gathered(const mo_op_site *site, int axis, int batch,
     return mo_op_site_check_output(site, 0, &made, err);
 }
 
-mo_status mo_lower_gather(const mo_op_site *site, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_gather(const mo_op_site *site, mo_lower_result *lowered,
+                          mo_error *err)
 {
     const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
     mo_call_gather gather = { .kind = MO_CALL_GATHER_AXIS };
     int axis, batch;
     mo_status status = check_operands(site, 3, err);
 
-    if (status == MO_OK)
-        status = read_axis(site, &axis, err);
+    if (status == MO_OK) {
+        /* The third input, or an attribute where there is none. */
+        int64_t given;
+        status = site->n_in > 2
+                     ? mo_op_site_const_ints_exact(site, 2, &given, 1, err)
+                     : mo_op_site_attr_int(site, "axis", 0, &given, err);
+
+        if (status == MO_OK) {
+            status = mo_op_site_normalize_axis(
+                site, given, site->in[0].shape.rank, &axis, err);
+        }
+    }
     if (status == MO_OK)
         status = read_batch(site, &batch, err);
     if (status == MO_OK)
@@ -127,10 +123,10 @@ mo_status mo_lower_gather(const mo_op_site *site, mo_arena *arena,
     gather.axis = data->dims[axis];
     gather.inner = multiply_dims(data, axis + 1, data->rank);
     gather.count = multiply_dims(indices, batch, indices->rank);
-    return add_gather(site, &gather, arena, lowered, err);
+    return add_gather(site, &gather, lowered, err);
 }
 
-mo_status mo_lower_gather_elements(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_gather_elements(const mo_op_site *site,
                                    mo_lower_result *lowered, mo_error *err)
 {
     mo_call_gather gather = { .kind = MO_CALL_GATHER_ELEMENTS,
@@ -153,11 +149,11 @@ mo_status mo_lower_gather_elements(const mo_op_site *site, mo_arena *arena,
             (d != gather.at && gather.result.dims[d] > gather.data.dims[d]))
             return mo_op_site_fail(site, MO_E_INPUT, err,
                                    "its indices are not within its data");
-    return add_gather(site, &gather, arena, lowered, err);
+    return add_gather(site, &gather, lowered, err);
 }
 
-mo_status mo_lower_gather_nd(const mo_op_site *site, mo_arena *arena,
-                             mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_gather_nd(const mo_op_site *site, mo_lower_result *lowered,
+                             mo_error *err)
 {
     const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
     mo_call_gather gather = { .kind = MO_CALL_GATHER_ND };
@@ -183,5 +179,5 @@ mo_status mo_lower_gather_nd(const mo_op_site *site, mo_arena *arena,
         n_picked != mo_tensor_desc_elements(&site->out[0]))
         return mo_op_site_fail(site, MO_E_INPUT, err,
                                "its output has not the size of what is picked");
-    return add_gather(site, &gather, arena, lowered, err);
+    return add_gather(site, &gather, lowered, err);
 }

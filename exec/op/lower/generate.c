@@ -3,8 +3,8 @@
 #include "exec/op/copy_builder.h"
 #include "exec/op/lower/lowerings.h"
 
-mo_status mo_lower_shape_of(const mo_op_site *site, mo_arena *arena,
-                            mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_shape_of(const mo_op_site *site, mo_lower_result *lowered,
+                            mo_error *err)
 {
     mo_shape one = { .rank = 1, .dims = { 1 } };
     mo_shape made = { .rank = 1 };
@@ -16,8 +16,8 @@ mo_status mo_lower_shape_of(const mo_op_site *site, mo_arena *arena,
     made.dims[0] = site->in[0].shape.rank;
     status = mo_op_site_check_output(site, 0, &made, err);
     if (status == MO_OK)
-        status = mo_lower_copy_add_call(site, 0, made.dims[0], arena, lowered,
-                                        &call, err);
+        status =
+            mo_lower_copy_add_call(site, 0, made.dims[0], lowered, &call, err);
     for (int d = 0; status == MO_OK && d < made.dims[0]; d++) {
         mo_call_copy_box box = mo_lower_copy_box_init(&one);
 
@@ -30,8 +30,8 @@ mo_status mo_lower_shape_of(const mo_op_site *site, mo_arena *arena,
 }
 
 /* Its inputs may be computed at run time; the size of its output is known. */
-mo_status mo_lower_range(const mo_op_site *site, mo_arena *arena,
-                         mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_range(const mo_op_site *site, mo_lower_result *lowered,
+                         mo_error *err)
 {
     mo_call *call;
     mo_status status = mo_op_site_check_arity(site, 3, 3, 1, err);
@@ -43,8 +43,7 @@ mo_status mo_lower_range(const mo_op_site *site, mo_arena *arena,
     if (status == MO_OK && site->out[0].shape.rank != 1)
         return mo_op_site_fail(site, MO_E_INPUT, err, "makes one row only");
     if (status == MO_OK)
-        status =
-            mo_lower_add_call(lowered, arena, MO_CALL_RANGE, 3, 1, &call, err);
+        status = mo_lower_add_call(lowered, MO_CALL_RANGE, 3, 1, &call, err);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < 3; i++)
@@ -53,28 +52,8 @@ mo_status mo_lower_range(const mo_op_site *site, mo_arena *arena,
     return MO_OK;
 }
 
-/* The ones of Eye: a diagonal of each matrix, shifted to the right. */
-static mo_call_copy_box diagonal_box(const mo_shape *shape, int64_t shift)
-{
-    int64_t rows = shape->dims[shape->rank - 2];
-    int64_t columns = shape->dims[shape->rank - 1];
-    int64_t row = shift < 0 ? -shift : 0, column = shift > 0 ? shift : 0;
-    mo_call_copy_box box = mo_lower_copy_box_init(shape);
-    int64_t length = rows - row;
-
-    if (columns - column < length)
-        length = columns - column;
-    box.from = MO_CALL_COPY_FILL;
-    box.fill = 1;
-    box.rank--;
-    box.extent[box.rank - 1] = length > 0 ? length : 0;
-    box.out_stride[box.rank - 1] = columns + 1;
-    box.out_offset = length > 0 ? row * columns + column : 0;
-    return box;
-}
-
-mo_status mo_lower_eye(const mo_op_site *site, mo_arena *arena,
-                       mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_eye(const mo_op_site *site, mo_lower_result *lowered,
+                       mo_error *err)
 {
     const mo_shape *shape = &site->out[0].shape;
     mo_call *call;
@@ -89,26 +68,41 @@ mo_status mo_lower_eye(const mo_op_site *site, mo_arena *arena,
         return mo_op_site_fail(
             site, MO_E_INPUT, err,
             "makes matrices with a diagonal within them only");
-    status = mo_lower_copy_add_call(site, 0, 2, arena, lowered, &call, err);
+    status = mo_lower_copy_add_call(site, 0, 2, lowered, &call, err);
     if (status != MO_OK)
         return status;
     call->u.copy.boxes[0] = mo_lower_copy_box_init(shape);
     call->u.copy.boxes[0].from = MO_CALL_COPY_FILL;
-    call->u.copy.boxes[1] = diagonal_box(shape, shift);
+
+    /* The ones of Eye: a diagonal of each matrix, shifted to the right. */
+    int64_t rows = shape->dims[shape->rank - 2];
+    int64_t columns = shape->dims[shape->rank - 1];
+    int64_t row = shift < 0 ? -shift : 0, column = shift > 0 ? shift : 0;
+    mo_call_copy_box box = mo_lower_copy_box_init(shape);
+    int64_t length = rows - row;
+
+    if (columns - column < length)
+        length = columns - column;
+    box.from = MO_CALL_COPY_FILL;
+    box.fill = 1;
+    box.rank--;
+    box.extent[box.rank - 1] = length > 0 ? length : 0;
+    box.out_stride[box.rank - 1] = columns + 1;
+    box.out_offset = length > 0 ? row * columns + column : 0;
+    call->u.copy.boxes[1] = box;
     return MO_OK;
 }
 
 mo_status mo_lower_add_counter(const mo_op_site *site, int64_t start,
-                               const mo_tensor_desc *desc, mo_arena *arena,
+                               const mo_tensor_desc *desc,
                                mo_lower_result *lowered, int *temp,
                                mo_error *err)
 {
     mo_call *call;
-    mo_status status = mo_lower_add_temp(lowered, arena, site, desc, temp, err);
+    mo_status status = mo_lower_add_temp(lowered, site, desc, temp, err);
 
     if (status == MO_OK)
-        status =
-            mo_lower_add_call(lowered, arena, MO_CALL_RANGE, 0, 1, &call, err);
+        status = mo_lower_add_call(lowered, MO_CALL_RANGE, 0, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->out[0] = *temp;
@@ -145,29 +139,6 @@ static mo_status check_one_hot(const mo_op_site *site, int *axis, mo_error *err)
     return mo_op_site_check_output(site, 0, &made, err);
 }
 
-/* index == count (or, from the end, index == count - depth) ? on : off */
-static void compare_and_choose(mo_point_program *point, bool from_end,
-                               bool real)
-{
-    int equal = mo_point_push_step(
-        point, (mo_point_step){ .op = MO_POINT_I_EQUAL, .a = 0, .b = 3 });
-
-    if (from_end) {
-        int other = mo_point_push_step(
-            point, (mo_point_step){ .op = MO_POINT_I_EQUAL, .a = 0, .b = 4 });
-
-        equal = mo_point_push_step(
-            point,
-            (mo_point_step){ .op = MO_POINT_I_OR, .a = equal, .b = other });
-    }
-    point->result = mo_point_push_step(
-        point,
-        (mo_point_step){ .op = real ? MO_POINT_SELECT : MO_POINT_I_SELECT,
-                         .a = equal,
-                         .b = 1,
-                         .c = 2 });
-}
-
 /* Operands: indices, on, off, and one or two counts along axis. */
 static void fill_one_hot(const mo_op_site *site, int axis, int n_counts,
                          mo_point_program *point)
@@ -188,16 +159,34 @@ static void fill_one_hot(const mo_op_site *site, int axis, int n_counts,
         operands[i].elem = MO_ELEM_I64;
         operands[i].access.stride[axis] = 1;
     }
-    compare_and_choose(point, n_counts == 2,
-                       mo_elem_is_float(operands[1].elem));
+
+    /* index == count (or, from the end, index == count - depth) ? on : off */
+    bool real = mo_elem_is_float(operands[1].elem);
+    int equal = mo_point_push_step(
+        point, (mo_point_step){ .op = MO_POINT_I_EQUAL, .a = 0, .b = 3 });
+
+    if (n_counts == 2) {
+        int other = mo_point_push_step(
+            point, (mo_point_step){ .op = MO_POINT_I_EQUAL, .a = 0, .b = 4 });
+
+        equal = mo_point_push_step(
+            point,
+            (mo_point_step){ .op = MO_POINT_I_OR, .a = equal, .b = other });
+    }
+    point->result = mo_point_push_step(
+        point,
+        (mo_point_step){ .op = real ? MO_POINT_SELECT : MO_POINT_I_SELECT,
+                         .a = equal,
+                         .b = 1,
+                         .c = 2 });
 }
 
-mo_status mo_lower_one_hot(const mo_op_site *site, mo_arena *arena,
-                           mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_one_hot(const mo_op_site *site, mo_lower_result *lowered,
+                           mo_error *err)
 {
-    int n_counts =
-        mo_op_site_attr_equals(site, "negative_indices_mode", "normalize") ? 2
-                                                                           : 1;
+    bool normalizes =
+        mo_op_site_attr_equals(site, "negative_indices_mode", "normalize");
+    int n_counts = normalizes && site->in[0].elem != MO_ELEM_U64 ? 2 : 1;
     int axis = 0, counts[2];
     mo_call *call;
     mo_status status = check_one_hot(site, &axis, err);
@@ -208,11 +197,11 @@ mo_status mo_lower_one_hot(const mo_op_site *site, mo_arena *arena,
                                    { .rank = 1, .dims = { depth } } };
 
         status = mo_lower_add_counter(site, i == 0 ? 0 : -depth, &counted,
-                                      arena, lowered, &counts[i], err);
+                                      lowered, &counts[i], err);
     }
     if (status == MO_OK)
-        status = mo_lower_add_call(lowered, arena, MO_CALL_POINT, 3 + n_counts,
-                                   1, &call, err);
+        status = mo_lower_add_call(lowered, MO_CALL_POINT, 3 + n_counts, 1,
+                                   &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = 0;

@@ -33,8 +33,8 @@ static mo_status read_attributes(const mo_op_site *site,
     return MO_OK;
 }
 
-mo_status mo_lower_grid_sample(const mo_op_site *site, mo_arena *arena,
-                               mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_grid_sample(const mo_op_site *site, mo_lower_result *lowered,
+                               mo_error *err)
 {
     const mo_shape *data = &site->in[0].shape;
     mo_call_grid_sample grid = { 0 };
@@ -57,8 +57,7 @@ mo_status mo_lower_grid_sample(const mo_op_site *site, mo_arena *arena,
             return mo_op_site_fail(site, MO_E_INPUT, err,
                                    "has no data to take samples of");
     }
-    status = mo_lower_add_call(lowered, arena, MO_CALL_GRID_SAMPLE, 2, 1, &call,
-                               err);
+    status = mo_lower_add_call(lowered, MO_CALL_GRID_SAMPLE, 2, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = 0;

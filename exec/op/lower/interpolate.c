@@ -2,7 +2,10 @@
 /*
  * Lowering of Interpolate, in its three forms: opset 1 (axes are an
  * attribute), opset 4 (sizes and scales are both inputs), opset 11 (one of
- * them is).
+ * them is). What only ONNX's Resize has are attributes "onnx" and
+ * "exclude_outside", two kinds of coordinates, and input 3 of opset 11 beside
+ * the sizes: the scales by axis, and where coordinates are those of a region
+ * also its starts and ends.
  */
 #include <math.h>
 #include <stddef.h>
@@ -30,6 +33,8 @@ static const word coordinates[] = {
     { "asymmetric", MO_CALL_COORDINATES_ASYMMETRIC },
     { "tf_half_pixel_for_nn", MO_CALL_COORDINATES_TF_HALF_PIXEL_NN },
     { "align_corners", MO_CALL_COORDINATES_ALIGN_CORNERS },
+    { "half_pixel_symmetric", MO_CALL_COORDINATES_HALF_PIXEL_SYMMETRIC },
+    { "tf_crop_and_resize", MO_CALL_COORDINATES_TF_CROP },
     { NULL, 0 },
 };
 
@@ -95,6 +100,13 @@ static mo_status read_ways(const mo_op_site *site, mo_call_interpolate *call,
     call->coordinates = (mo_call_interpolate_coordinates) places;
     call->nearest = (mo_call_interpolate_nearest) nearest;
     call->antialias = mo_op_site_attr_bool(site, "antialias", false);
+    call->onnx = mo_op_site_attr_bool(site, "onnx", false);
+    call->exclude_outside =
+        mo_op_site_attr_bool(site, "exclude_outside", false);
+    if (status == MO_OK && !call->onnx &&
+        call->coordinates > MO_CALL_COORDINATES_ALIGN_CORNERS)
+        return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                               "has coordinates of ONNX only");
     return status;
 }
 
@@ -186,19 +198,46 @@ static mo_status read_scales(const mo_op_site *site, const axes *a,
     return MO_OK;
 }
 
+/* Reads input 3: scales, and for a region starts and ends, each by axis. */
+static mo_status read_onnx(const mo_op_site *site, const axes *a,
+                           mo_call_interpolate *call, mo_error *err)
+{
+    bool crops = call->coordinates == MO_CALL_COORDINATES_TF_CROP;
+    int n = (crops ? 3 : 1) * a->count;
+
+    if (!call->onnx)
+        return MO_OK;
+    if (site->n_in < 4 || !site->value[3] ||
+        mo_tensor_desc_elements(&site->in[3]) != n)
+        return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                               "needs %d constants, scales and a region", n);
+    for (int i = 0; i < n; i++) {
+        double number = mo_tensor_get_double(site->value[3], i);
+        int d = a->at[i % a->count];
+
+        if (!isfinite(number) ||
+            (i < a->count && call->out[d] > 0 && !((float) number > 0)))
+            return mo_op_site_fail(site, MO_E_INPUT, err,
+                                   "has a scale or region out of range");
+        if (i < a->count)
+            call->scale[d] = (float) number;
+        else
+            call->crop[i / a->count - 1][d] = number;
+    }
+    return MO_OK;
+}
+
 /* Zeros around the data, in a temporary of that shape. */
 static mo_status add_padding(const mo_op_site *site,
                              const mo_tensor_desc *padded, const int64_t *begin,
-                             mo_arena *arena, mo_lower_result *lowered,
-                             int *temp, mo_error *err)
+                             mo_lower_result *lowered, int *temp, mo_error *err)
 {
     mo_call_copy_box data = mo_lower_copy_box_init(&padded->shape);
     mo_call *call;
-    mo_status status =
-        mo_lower_add_temp(lowered, arena, site, padded, temp, err);
+    mo_status status = mo_lower_add_temp(lowered, site, padded, temp, err);
 
     if (status == MO_OK)
-        status = mo_lower_copy_add_call(site, 1, 2, arena, lowered, &call, err);
+        status = mo_lower_copy_add_call(site, 1, 2, lowered, &call, err);
     if (status != MO_OK)
         return status;
     call->out[0] = *temp;
@@ -216,8 +255,8 @@ static mo_status add_padding(const mo_op_site *site,
 /* *from = the data with its padding: a temporary, or the input where it has
  * none. */
 static mo_status pad_input(const mo_op_site *site, const axes *a,
-                           mo_call_interpolate *call, mo_arena *arena,
-                           mo_lower_result *lowered, int *from, mo_error *err)
+                           mo_call_interpolate *call, mo_lower_result *lowered,
+                           int *from, mo_error *err)
 {
     int64_t begin[MO_MAX_RANK] = { 0 }, end[MO_MAX_RANK] = { 0 };
     mo_tensor_desc padded = site->in[0];
@@ -236,7 +275,7 @@ static mo_status pad_input(const mo_op_site *site, const axes *a,
         return mo_op_site_fail(site, MO_E_LIMIT, err, "its pads are too large");
     if (mo_shape_equal(&padded.shape, &site->in[0].shape))
         return MO_OK;
-    return add_padding(site, &padded, begin, arena, lowered, from, err);
+    return add_padding(site, &padded, begin, lowered, from, err);
 }
 
 /* Dimensions that are not resized must be equal to the data's. */
@@ -254,29 +293,8 @@ static mo_status check_sizes(const mo_op_site *site,
     return MO_OK;
 }
 
-static mo_status read_call(const mo_op_site *site, mo_arena *arena,
-                           mo_lower_result *lowered, mo_call_interpolate *call,
-                           int *from, mo_error *err)
-{
-    axes a = { 0 };
-    mo_status status = read_ways(site, call, err);
-
-    call->rank = site->in[0].shape.rank;
-    for (int d = 0; d < call->rank; d++) {
-        call->out[d] = site->out[0].shape.dims[d];
-        call->scale[d] = 1;
-    }
-    if (status == MO_OK)
-        status = read_axes(site, &a, err);
-    if (status == MO_OK)
-        status = pad_input(site, &a, call, arena, lowered, from, err);
-    if (status == MO_OK)
-        status = read_scales(site, &a, call, err);
-    return status == MO_OK ? check_sizes(site, call, err) : status;
-}
-
-mo_status mo_lower_interpolate(const mo_op_site *site, mo_arena *arena,
-                               mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_interpolate(const mo_op_site *site, mo_lower_result *lowered,
+                               mo_error *err)
 {
     mo_call_interpolate interpolate = { 0 };
     int from = 0;
@@ -288,8 +306,26 @@ mo_status mo_lower_interpolate(const mo_op_site *site, mo_arena *arena,
     if (status == MO_OK && site->out[0].shape.rank != site->in[0].shape.rank)
         return mo_op_site_fail(site, MO_E_INPUT, err,
                                "cannot change the number of dimensions");
-    if (status == MO_OK)
-        status = read_call(site, arena, lowered, &interpolate, &from, err);
+    if (status == MO_OK) {
+        axes a = { 0 };
+        status = read_ways(site, &interpolate, err);
+
+        interpolate.rank = site->in[0].shape.rank;
+        for (int d = 0; d < interpolate.rank; d++) {
+            interpolate.out[d] = site->out[0].shape.dims[d];
+            interpolate.scale[d] = 1;
+        }
+        if (status == MO_OK)
+            status = read_axes(site, &a, err);
+        if (status == MO_OK)
+            status = pad_input(site, &a, &interpolate, lowered, &from, err);
+        if (status == MO_OK)
+            status = read_scales(site, &a, &interpolate, err);
+        if (status == MO_OK)
+            status = read_onnx(site, &a, &interpolate, err);
+        if (status == MO_OK)
+            status = check_sizes(site, &interpolate, err);
+    }
     if (status != MO_OK)
         return status;
     if (interpolate.mode != MO_CALL_INTERPOLATE_NEAREST &&
@@ -297,8 +333,7 @@ mo_status mo_lower_interpolate(const mo_op_site *site, mo_arena *arena,
         return mo_op_site_fail(
             site, MO_E_SUPPORT, err,
             "integers are resized by nearest neighbours only");
-    status = mo_lower_add_call(lowered, arena, MO_CALL_INTERPOLATE, 1, 1, &call,
-                               err);
+    status = mo_lower_add_call(lowered, MO_CALL_INTERPOLATE, 1, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = from;

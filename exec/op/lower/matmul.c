@@ -119,9 +119,8 @@ static mo_status fail_shapes(const mo_op_site *site, const factors *f,
 
 /* Adds the product, with n_extra operands to be set by the caller. */
 static mo_status add_product(const mo_op_site *site, const factors *f,
-                             int n_extra, mo_arena *arena,
-                             mo_lower_result *lowered, mo_call **call,
-                             mo_error *err)
+                             int n_extra, mo_lower_result *lowered,
+                             mo_call **call, mo_error *err)
 {
     const mo_shape *a = &site->in[f->a].shape, *b = &site->in[f->b].shape;
     int lacking = (a->rank == 1) + (b->rank == 1);
@@ -135,8 +134,8 @@ static mo_status add_product(const mo_op_site *site, const factors *f,
             matrices_of(a, f->turn_a, false), matrices_of(b, f->turn_b, true),
             result_of(&site->out[0].shape, a->rank > 1, b->rank > 1), &product))
         return fail_shapes(site, f, err);
-    status = mo_lower_add_call(lowered, arena, MO_CALL_MATMUL, 2 + n_extra, 1,
-                               call, err);
+    status =
+        mo_lower_add_call(lowered, MO_CALL_MATMUL, 2 + n_extra, 1, call, err);
     if (status != MO_OK)
         return status;
     (*call)->in[0] = f->a;
@@ -147,8 +146,8 @@ static mo_status add_product(const mo_op_site *site, const factors *f,
     return MO_OK;
 }
 
-mo_status mo_lower_matmul(const mo_op_site *site, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_matmul(const mo_op_site *site, mo_lower_result *lowered,
+                          mo_error *err)
 {
     factors f = { .a = 0, .b = 1 };
     mo_call *call;
@@ -158,7 +157,7 @@ mo_status mo_lower_matmul(const mo_op_site *site, mo_arena *arena,
         return status;
     f.turn_a = mo_op_site_attr_bool(site, "transpose_a", false);
     f.turn_b = mo_op_site_attr_bool(site, "transpose_b", false);
-    return add_product(site, &f, 0, arena, lowered, &call, err);
+    return add_product(site, &f, 0, lowered, &call, err);
 }
 
 /* alpha times the product, beta times the addend. */
@@ -184,33 +183,9 @@ static int scale_register(mo_point_program *p, int reg, double factor)
     return factor == 1 ? reg : mo_point_push_step(p, step);
 }
 
-static void fill_epilogue(const mo_op_site *site, const addition *add,
-                          mo_point_program *p)
-{
-    const mo_shape *shape = &site->out[0].shape;
-
-    p->n_operands = 1;
-    p->operands[0].elem = site->out[0].elem;
-    p->operands[0].access = p->out = mo_point_access_dense(shape);
-    if (add->input >= 0) {
-        const mo_tensor_desc *added = &site->in[add->input];
-
-        p->n_operands = 2;
-        p->operands[1].elem = added->elem;
-        p->operands[1].access = mo_point_access_broadcast(&added->shape, shape);
-    }
-    p->result = scale_register(p, 0, add->alpha);
-    if (add->input >= 0) {
-        mo_point_step sum = { .op = MO_POINT_ADD, .a = p->result };
-
-        sum.b = scale_register(p, 1, add->beta);
-        p->result = mo_point_push_step(p, sum);
-    }
-}
-
 static mo_status add_sum(const mo_op_site *site, const factors *f,
-                         const addition *add, mo_arena *arena,
-                         mo_lower_result *lowered, mo_error *err)
+                         const addition *add, mo_lower_result *lowered,
+                         mo_error *err)
 {
     bool adds = add->input >= 0;
     mo_call *call;
@@ -224,28 +199,48 @@ static mo_status add_sum(const mo_op_site *site, const factors *f,
          site->in[add->input].elem != site->out[0].elem))
         return mo_op_site_fail(site, MO_E_INPUT, err,
                                "what is added does not fit the product");
-    status = add_product(site, f, adds, arena, lowered, &call, err);
+    status = add_product(site, f, adds, lowered, &call, err);
     if (status != MO_OK || (!adds && add->alpha == 1))
         return status;
-    call->after = mo_arena_alloc(arena, sizeof *call->after);
+    call->after = mo_arena_alloc(lowered->arena, sizeof *call->after);
     if (!call->after)
         return mo_fail_memory(err);
     if (adds)
         call->in[2] = add->input;
-    fill_epilogue(site, add, call->after);
+
+    const mo_shape *shape = &site->out[0].shape;
+
+    call->after->n_operands = 1;
+    call->after->operands[0].elem = site->out[0].elem;
+    call->after->operands[0].access = call->after->out =
+        mo_point_access_dense(shape);
+    if (add->input >= 0) {
+        const mo_tensor_desc *added = &site->in[add->input];
+
+        call->after->n_operands = 2;
+        call->after->operands[1].elem = added->elem;
+        call->after->operands[1].access =
+            mo_point_access_broadcast(&added->shape, shape);
+    }
+    call->after->result = scale_register(call->after, 0, add->alpha);
+    if (add->input >= 0) {
+        mo_point_step sum = { .op = MO_POINT_ADD, .a = call->after->result };
+
+        sum.b = scale_register(call->after, 1, add->beta);
+        call->after->result = mo_point_push_step(call->after, sum);
+    }
     return MO_OK;
 }
 
 /* data, weights [out, in], perhaps a bias [out] */
-mo_status mo_lower_linear(const mo_op_site *site, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_linear(const mo_op_site *site, mo_lower_result *lowered,
+                          mo_error *err)
 {
     factors f = { .a = 0, .b = 1, .turn_b = true };
     addition add = { .input = site->n_in > 2 ? 2 : -1, .alpha = 1, .beta = 1 };
     mo_status status = mo_op_site_check_arity(site, 2, 3, 1, err);
 
-    return status == MO_OK ? add_sum(site, &f, &add, arena, lowered, err)
-                           : status;
+    return status == MO_OK ? add_sum(site, &f, &add, lowered, err) : status;
 }
 
 static mo_status read_factors(const mo_op_site *site, addition *add,
@@ -259,8 +254,8 @@ static mo_status read_factors(const mo_op_site *site, addition *add,
 }
 
 /* addend, a, b */
-mo_status mo_lower_addmm(const mo_op_site *site, mo_arena *arena,
-                         mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_addmm(const mo_op_site *site, mo_lower_result *lowered,
+                         mo_error *err)
 {
     factors f = { .a = 1, .b = 2 };
     addition add = { .input = 0 };
@@ -268,13 +263,12 @@ mo_status mo_lower_addmm(const mo_op_site *site, mo_arena *arena,
 
     if (status == MO_OK)
         status = read_factors(site, &add, err);
-    return status == MO_OK ? add_sum(site, &f, &add, arena, lowered, err)
-                           : status;
+    return status == MO_OK ? add_sum(site, &f, &add, lowered, err) : status;
 }
 
 /* a, b, perhaps an addend */
-mo_status mo_lower_gemm(const mo_op_site *site, mo_arena *arena,
-                        mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_gemm(const mo_op_site *site, mo_lower_result *lowered,
+                        mo_error *err)
 {
     factors f = { .a = 0, .b = 1 };
     addition add = { .input = site->n_in > 2 ? 2 : -1 };
@@ -284,6 +278,5 @@ mo_status mo_lower_gemm(const mo_op_site *site, mo_arena *arena,
         status = read_factors(site, &add, err);
     f.turn_a = mo_op_site_attr_bool(site, "transA", false);
     f.turn_b = mo_op_site_attr_bool(site, "transB", false);
-    return status == MO_OK ? add_sum(site, &f, &add, arena, lowered, err)
-                           : status;
+    return status == MO_OK ? add_sum(site, &f, &add, lowered, err) : status;
 }

@@ -11,12 +11,11 @@
 /* Adds a NORM of tensor in, row by row, to tensor out, with n_extra operands
  * for an epilogue. */
 static mo_status add_norm(const mo_call_norm *norm, int in, int out,
-                          int n_extra, mo_arena *arena,
-                          mo_lower_result *lowered, mo_call **call,
+                          int n_extra, mo_lower_result *lowered, mo_call **call,
                           mo_error *err)
 {
-    mo_status status = mo_lower_add_call(lowered, arena, MO_CALL_NORM,
-                                         1 + n_extra, 1, call, err);
+    mo_status status =
+        mo_lower_add_call(lowered, MO_CALL_NORM, 1 + n_extra, 1, call, err);
 
     if (status != MO_OK)
         return status;
@@ -28,7 +27,7 @@ static mo_status add_norm(const mo_call_norm *norm, int in, int out,
 }
 
 /* The axis is "axis", or PyTorch's "dim". */
-static mo_status add_softmax(const mo_op_site *site, bool log, mo_arena *arena,
+static mo_status add_softmax(const mo_op_site *site, bool log,
                              mo_lower_result *lowered, mo_error *err)
 {
     const char *key = mo_op_site_has_attr(site, "axis") ? "axis" : "dim";
@@ -44,8 +43,7 @@ static mo_status add_softmax(const mo_op_site *site, bool log, mo_arena *arena,
     if (status == MO_OK)
         status = mo_lower_axis_split_at(site, axis, &split, err);
     if (status == MO_OK)
-        status = mo_lower_add_call(lowered, arena, MO_CALL_SOFTMAX, 1, 1, &call,
-                                   err);
+        status = mo_lower_add_call(lowered, MO_CALL_SOFTMAX, 1, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = 0;
@@ -55,16 +53,16 @@ static mo_status add_softmax(const mo_op_site *site, bool log, mo_arena *arena,
     return MO_OK;
 }
 
-mo_status mo_lower_softmax(const mo_op_site *site, mo_arena *arena,
-                           mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_softmax(const mo_op_site *site, mo_lower_result *lowered,
+                           mo_error *err)
 {
-    return add_softmax(site, false, arena, lowered, err);
+    return add_softmax(site, false, lowered, err);
 }
 
-mo_status mo_lower_log_softmax(const mo_op_site *site, mo_arena *arena,
-                               mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_log_softmax(const mo_op_site *site, mo_lower_result *lowered,
+                               mo_error *err)
 {
-    return add_softmax(site, true, arena, lowered, err);
+    return add_softmax(site, true, lowered, err);
 }
 
 /* Dimensions that are not marked first, then those that are. */
@@ -85,7 +83,7 @@ static int sort_dims(const mo_shape *shape, const bool *marks, int *order)
 /* Adds a transposition from a tensor's own order of dimensions to another one,
  * or back. */
 static mo_status add_transpose(const mo_shape *shape, const int *order,
-                               bool back, int in, int out, mo_arena *arena,
+                               bool back, int in, int out,
                                mo_lower_result *lowered, mo_error *err)
 {
     mo_call_copy_box box = { .rank = shape->rank };
@@ -100,14 +98,14 @@ static mo_status add_transpose(const mo_shape *shape, const int *order,
         box.out_stride[at] = back ? own[d] : turned;
         turned *= shape->dims[d];
     }
-    return mo_lower_copy_add_box(&box, in, out, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, in, out, lowered, err);
 }
 
 /* Adds a NORM of input 0 over the marked dimensions: they must be the last
  * ones; where they are not, the tensor is transposed before and behind. */
 static mo_status add_norm_over(const mo_op_site *site, mo_call_norm norm,
-                               const bool *marks, mo_arena *arena,
-                               mo_lower_result *lowered, mo_error *err)
+                               const bool *marks, mo_lower_result *lowered,
+                               mo_error *err)
 {
     const mo_shape *shape = &site->in[0].shape;
     int order[MO_MAX_RANK], kept = sort_dims(shape, marks, order);
@@ -122,18 +120,16 @@ static mo_status add_norm_over(const mo_op_site *site, mo_call_norm norm,
         turn = turn || order[at] != at;
     }
     if (turn)
-        status =
-            mo_lower_add_temp(lowered, arena, site, &site->in[0], &in, err);
+        status = mo_lower_add_temp(lowered, site, &site->in[0], &in, err);
     if (status == MO_OK && turn)
-        status =
-            mo_lower_add_temp(lowered, arena, site, &site->in[0], &out, err);
+        status = mo_lower_add_temp(lowered, site, &site->in[0], &out, err);
     if (status == MO_OK && turn)
-        status = add_transpose(shape, order, false, 0, in, arena, lowered, err);
+        status = add_transpose(shape, order, false, 0, in, lowered, err);
     if (status == MO_OK)
-        status = add_norm(&norm, in, out, 0, arena, lowered, &call, err);
+        status = add_norm(&norm, in, out, 0, lowered, &call, err);
     if (status == MO_OK && turn)
-        status = add_transpose(shape, order, true, out, site->n_in, arena,
-                               lowered, err);
+        status =
+            add_transpose(shape, order, true, out, site->n_in, lowered, err);
     return status;
 }
 
@@ -146,17 +142,8 @@ static mo_status check_reals(const mo_op_site *site, mo_error *err)
                            "makes reals of reals, of one shape and type");
 }
 
-/* Before opset 6 an attribute gave the dimensions. */
-static void mark_channels(const mo_op_site *site, bool *marks)
-{
-    int first = mo_op_site_attr_bool(site, "across_channels", false) ? 1 : 2;
-
-    for (int d = 0; d < MO_MAX_RANK; d++)
-        marks[d] = d >= first && d < site->in[0].shape.rank;
-}
-
-mo_status mo_lower_mvn(const mo_op_site *site, mo_arena *arena,
-                       mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_mvn(const mo_op_site *site, mo_lower_result *lowered,
+                       mo_error *err)
 {
     bool marks[MO_MAX_RANK];
     mo_call_norm norm = { .center = true };
@@ -168,14 +155,20 @@ mo_status mo_lower_mvn(const mo_op_site *site, mo_arena *arena,
         status = mo_lower_axes_mask(site, marks, err);
     if (status != MO_OK)
         return status;
-    if (site->n_in == 1)
-        mark_channels(site, marks);
+    if (site->n_in == 1) {
+        /* Before opset 6 an attribute gave the dimensions. */
+        int first =
+            mo_op_site_attr_bool(site, "across_channels", false) ? 1 : 2;
+
+        for (int d = 0; d < MO_MAX_RANK; d++)
+            marks[d] = d >= first && d < site->in[0].shape.rank;
+    }
     norm.scale = mo_op_site_attr_bool(site, "normalize_variance", true);
     norm.eps_outside = mo_op_site_attr_equals(site, "eps_mode", "outside_sqrt");
-    return add_norm_over(site, norm, marks, arena, lowered, err);
+    return add_norm_over(site, norm, marks, lowered, err);
 }
 
-mo_status mo_lower_normalize_l2(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_normalize_l2(const mo_op_site *site,
                                 mo_lower_result *lowered, mo_error *err)
 {
     bool marks[MO_MAX_RANK];
@@ -191,7 +184,7 @@ mo_status mo_lower_normalize_l2(const mo_op_site *site, mo_arena *arena,
     if (status != MO_OK)
         return status;
     norm.max_eps = mo_op_site_attr_equals(site, "eps_mode", "max");
-    return add_norm_over(site, norm, marks, arena, lowered, err);
+    return add_norm_over(site, norm, marks, lowered, err);
 }
 
 static mo_status check_operands(const mo_op_site *site, int min_in, int max_in,
@@ -217,11 +210,20 @@ static mo_status read_eps(const mo_op_site *site, double *eps, mo_error *err)
     return mo_op_site_attr_real(site, key, 1e-5, eps, err);
 }
 
-/* Epilogue: times input 1, plus input 2, as far as they exist; each broadcast
- * from axis on, or as numpy does when axis is -1. */
-static mo_status finish_affine(const mo_op_site *site, int axis,
-                               mo_arena *arena, mo_call *call, mo_error *err)
+static mo_status lower_scaled(const mo_op_site *site, mo_call_norm norm,
+                              int axis, mo_lower_result *lowered, mo_error *err)
 {
+    mo_call *call;
+    mo_status status = read_eps(site, &norm.eps, err);
+
+    if (status == MO_OK)
+        status =
+            add_norm(&norm, 0, site->n_in, site->n_in - 1, lowered, &call, err);
+    if (status != MO_OK)
+        return status;
+
+    /* Epilogue: times input 1, plus input 2, as far as they exist; each
+     * broadcast from axis on, or as numpy does when axis is -1. */
     mo_point_builder builder = mo_point_builder_init(site);
     int regs[3], result;
 
@@ -240,22 +242,8 @@ static mo_status finish_affine(const mo_op_site *site, int axis,
             &builder, MO_POINT_ADD, result,
             mo_point_builder_to_real(&builder, regs[2]));
     mo_point_builder_store(&builder, result);
-    return mo_point_builder_finish_epilogue(&builder, arena, call, err);
-}
-
-static mo_status lower_scaled(const mo_op_site *site, mo_call_norm norm,
-                              int axis, mo_arena *arena,
-                              mo_lower_result *lowered, mo_error *err)
-{
-    mo_call *call;
-    mo_status status = read_eps(site, &norm.eps, err);
-
-    if (status == MO_OK)
-        status = add_norm(&norm, 0, site->n_in, site->n_in - 1, arena, lowered,
-                          &call, err);
-    if (status != MO_OK)
-        return status;
-    return finish_affine(site, axis, arena, call, err);
+    return mo_point_builder_finish_epilogue(&builder, lowered->arena, call,
+                                            err);
 }
 
 /* The first normalized dimension: "axis"; without it, as many as the scale
@@ -276,8 +264,7 @@ static mo_status first_normalized_dim(const mo_op_site *site, int *at,
 }
 
 static mo_status lower_last(const mo_op_site *site, bool center,
-                            mo_arena *arena, mo_lower_result *lowered,
-                            mo_error *err)
+                            mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *shape = &site->in[0].shape;
     mo_call_norm norm = {
@@ -292,25 +279,24 @@ static mo_status lower_last(const mo_op_site *site, bool center,
         return status;
     for (int d = 0; d < shape->rank; d++)
         *(d < at ? &norm.groups : &norm.count) *= shape->dims[d];
-    return lower_scaled(site, norm, -1, arena, lowered, err);
+    return lower_scaled(site, norm, -1, lowered, err);
 }
 
-mo_status mo_lower_layer_norm(const mo_op_site *site, mo_arena *arena,
-                              mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_layer_norm(const mo_op_site *site, mo_lower_result *lowered,
+                              mo_error *err)
 {
-    return lower_last(site, true, arena, lowered, err);
+    return lower_last(site, true, lowered, err);
 }
 
-mo_status mo_lower_rms_norm(const mo_op_site *site, mo_arena *arena,
-                            mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_rms_norm(const mo_op_site *site, mo_lower_result *lowered,
+                            mo_error *err)
 {
-    return lower_last(site, false, arena, lowered, err);
+    return lower_last(site, false, lowered, err);
 }
 
 /* Normalization over groups of neighbouring channels, the second dimension. */
 static mo_status lower_groups(const mo_op_site *site, int64_t groups,
-                              mo_arena *arena, mo_lower_result *lowered,
-                              mo_error *err)
+                              mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *shape = &site->in[0].shape;
     mo_call_norm norm = { .center = true, .scale = true, .count = 1 };
@@ -323,11 +309,11 @@ static mo_status lower_groups(const mo_op_site *site, int64_t groups,
     norm.count = shape->dims[1] / groups;
     for (int d = 2; d < shape->rank; d++)
         norm.count *= shape->dims[d];
-    return lower_scaled(site, norm, 1, arena, lowered, err);
+    return lower_scaled(site, norm, 1, lowered, err);
 }
 
-mo_status mo_lower_group_norm(const mo_op_site *site, mo_arena *arena,
-                              mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_group_norm(const mo_op_site *site, mo_lower_result *lowered,
+                              mo_error *err)
 {
     int64_t groups = 0;
     mo_status status = check_operands(site, 1, 3, err);
@@ -336,11 +322,11 @@ mo_status mo_lower_group_norm(const mo_op_site *site, mo_arena *arena,
         status = mo_op_site_attr_int(site, "num_groups", 0, &groups, err);
     if (status != MO_OK)
         return status;
-    return lower_groups(site, groups, arena, lowered, err);
+    return lower_groups(site, groups, lowered, err);
 }
 
 /* Every channel is a group of its own. */
-mo_status mo_lower_instance_norm(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_instance_norm(const mo_op_site *site,
                                  mo_lower_result *lowered, mo_error *err)
 {
     mo_status status = check_operands(site, 1, 3, err);
@@ -348,7 +334,7 @@ mo_status mo_lower_instance_norm(const mo_op_site *site, mo_arena *arena,
     if (status != MO_OK)
         return status;
     return lower_groups(
-        site, site->in[0].shape.rank > 1 ? site->in[0].shape.dims[1] : 0, arena,
+        site, site->in[0].shape.rank > 1 ? site->in[0].shape.dims[1] : 0,
         lowered, err);
 }
 
@@ -357,31 +343,10 @@ typedef struct batch_inputs {
     int data, gamma, beta, mean, variance;
 } batch_inputs;
 
-/* gamma / sqrt(variance + eps), for every channel. */
-static mo_status add_scale(const mo_op_site *site, const batch_inputs *in,
-                           double eps, int scale, mo_arena *arena,
-                           mo_lower_result *lowered, mo_error *err)
-{
-    mo_point_builder builder =
-        mo_point_builder_init_for(site, scale, &site->in[in->gamma]);
-    int gamma =
-        mo_point_builder_operand(&builder, in->gamma, &site->in[in->gamma]);
-    int deviation = mo_point_builder_operand(&builder, in->variance,
-                                             &site->in[in->variance]);
-
-    deviation = mo_point_builder_unary_params(&builder, MO_POINT_AFFINE,
-                                              deviation, 1, eps);
-    deviation = mo_point_builder_unary(&builder, MO_POINT_SQRT, deviation);
-    mo_point_builder_store(
-        &builder,
-        mo_point_builder_binary(&builder, MO_POINT_DIVIDE, gamma, deviation));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
-}
-
 /* (data - mean) * scale + beta. */
 static mo_status add_batch_norm(const mo_op_site *site, const batch_inputs *in,
-                                int scale, mo_arena *arena,
-                                mo_lower_result *lowered, mo_error *err)
+                                int scale, mo_lower_result *lowered,
+                                mo_error *err)
 {
     mo_point_builder builder = mo_point_builder_init(site);
     const mo_tensor_desc *channels = &site->in[in->gamma];
@@ -396,11 +361,11 @@ static mo_status add_batch_norm(const mo_op_site *site, const batch_inputs *in,
     x = mo_point_builder_binary(&builder, MO_POINT_MULTIPLY, x, s);
     mo_point_builder_store(
         &builder, mo_point_builder_binary(&builder, MO_POINT_ADD, x, b));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
-mo_status mo_lower_batch_norm(const mo_op_site *site, mo_arena *arena,
-                              mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_batch_norm(const mo_op_site *site, mo_lower_result *lowered,
+                              mo_error *err)
 {
     static const batch_inputs now = { 0, 1, 2, 3, 4 }, once = { 2, 0, 1, 3, 4 };
     const batch_inputs *in = mo_op_site_opset(site) < 5 ? &once : &now;
@@ -415,11 +380,26 @@ mo_status mo_lower_batch_norm(const mo_op_site *site, mo_arena *arena,
     if (status == MO_OK)
         status = read_eps(site, &eps, err);
     if (status == MO_OK)
-        status = mo_lower_add_temp(lowered, arena, site, &site->in[in->gamma],
-                                   &scale, err);
+        status =
+            mo_lower_add_temp(lowered, site, &site->in[in->gamma], &scale, err);
+    if (status == MO_OK) {
+        /* gamma / sqrt(variance + eps), for every channel. */
+        mo_point_builder builder =
+            mo_point_builder_init_for(site, scale, &site->in[in->gamma]);
+        int gamma =
+            mo_point_builder_operand(&builder, in->gamma, &site->in[in->gamma]);
+        int deviation = mo_point_builder_operand(&builder, in->variance,
+                                                 &site->in[in->variance]);
+
+        deviation = mo_point_builder_unary_params(&builder, MO_POINT_AFFINE,
+                                                  deviation, 1, eps);
+        deviation = mo_point_builder_unary(&builder, MO_POINT_SQRT, deviation);
+        mo_point_builder_store(
+            &builder, mo_point_builder_binary(&builder, MO_POINT_DIVIDE, gamma,
+                                              deviation));
+        status = mo_point_builder_finish_call(&builder, lowered, err);
+    }
     if (status == MO_OK)
-        status = add_scale(site, in, eps, scale, arena, lowered, err);
-    if (status == MO_OK)
-        status = add_batch_norm(site, in, scale, arena, lowered, err);
+        status = add_batch_norm(site, in, scale, lowered, err);
     return status;
 }

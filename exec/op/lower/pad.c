@@ -100,8 +100,7 @@ static bool mirror_region(pad_mode mode, int64_t size,
 }
 
 static mo_status pad_with_images(const mo_op_site *site, const pads *p,
-                                 mo_arena *arena, mo_lower_result *lowered,
-                                 mo_error *err)
+                                 mo_lower_result *lowered, mo_error *err)
 {
     mo_lower_copy_regions zones[MO_MAX_RANK] = { 0 };
 
@@ -121,7 +120,7 @@ static mo_status pad_with_images(const mo_op_site *site, const pads *p,
         mo_lower_copy_regions_push(&zones[d], clip_region(p, d, size, 0, size));
         mo_lower_copy_regions_push(&zones[d], behind);
     }
-    return mo_lower_copy_regions_add_call(site, zones, arena, lowered, err);
+    return mo_lower_copy_regions_add_call(site, zones, lowered, err);
 }
 
 /*
@@ -172,8 +171,7 @@ static int place_slabs(const mo_op_site *site, const pads *p,
 
 /* The number may be computed, too: the call reads it at run time. */
 static mo_status pad_with_number(const mo_op_site *site, const pads *p,
-                                 mo_arena *arena, mo_lower_result *lowered,
-                                 mo_error *err)
+                                 mo_lower_result *lowered, mo_error *err)
 {
     bool has_number = site->n_in > 3;
     mo_call *call;
@@ -185,8 +183,8 @@ static mo_status pad_with_number(const mo_op_site *site, const pads *p,
             site, MO_E_INPUT, err,
             "is not given one number of its type to pad with");
     status = mo_lower_copy_add_call(site, has_number ? 2 : 1,
-                                    2 * site->in[0].shape.rank + 1, arena,
-                                    lowered, &call, err);
+                                    2 * site->in[0].shape.rank + 1, lowered,
+                                    &call, err);
     if (status != MO_OK)
         return status;
     if (has_number) {
@@ -197,8 +195,8 @@ static mo_status pad_with_number(const mo_op_site *site, const pads *p,
     return MO_OK;
 }
 
-mo_status mo_lower_pad(const mo_op_site *site, mo_arena *arena,
-                       mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_pad(const mo_op_site *site, mo_lower_result *lowered,
+                       mo_error *err)
 {
     pads p = { .mode = CONSTANT };
     mo_status status = mo_op_site_check_arity(site, 3, 4, 1, err);
@@ -209,6 +207,6 @@ mo_status mo_lower_pad(const mo_op_site *site, mo_arena *arena,
         status = read_pads(site, &p, err);
     if (status != MO_OK)
         return status;
-    return p.mode == CONSTANT ? pad_with_number(site, &p, arena, lowered, err)
-                              : pad_with_images(site, &p, arena, lowered, err);
+    return p.mode == CONSTANT ? pad_with_number(site, &p, lowered, err)
+                              : pad_with_images(site, &p, lowered, err);
 }

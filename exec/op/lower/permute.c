@@ -52,8 +52,8 @@ static mo_status read_order(const mo_op_site *site, int order[MO_MAX_RANK],
     return status;
 }
 
-mo_status mo_lower_transpose(const mo_op_site *site, mo_arena *arena,
-                             mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_transpose(const mo_op_site *site, mo_lower_result *lowered,
+                             mo_error *err)
 {
     const mo_shape *in = &site->in[0].shape;
     mo_shape turned = { .rank = in->rank };
@@ -74,11 +74,11 @@ mo_status mo_lower_transpose(const mo_op_site *site, mo_arena *arena,
     mo_lower_copy_strides(in, strides);
     for (int d = 0; d < in->rank; d++)
         box.in_stride[d] = strides[order[d]];
-    return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, 0, site->n_in, lowered, err);
 }
 
 /* Channels [groups][depth] become [depth][groups]. */
-mo_status mo_lower_shuffle_channels(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_shuffle_channels(const mo_op_site *site,
                                     mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *shape = &site->in[0].shape;
@@ -111,7 +111,7 @@ mo_status mo_lower_shuffle_channels(const mo_op_site *site, mo_arena *arena,
         mo_lower_copy_box_push(&box, depth, stride, groups * stride);
         mo_lower_copy_box_push(&box, groups, depth * stride, stride);
     }
-    return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, 0, site->n_in, lowered, err);
 }
 
 /* Axes, or a mask with a mark for each. */
@@ -147,8 +147,8 @@ static void reverse_dim(mo_call_copy_box *box, int d)
     box->in_stride[d] = -box->in_stride[d];
 }
 
-mo_status mo_lower_reverse(const mo_op_site *site, mo_arena *arena,
-                           mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_reverse(const mo_op_site *site, mo_lower_result *lowered,
+                           mo_error *err)
 {
     bool reversed[MO_MAX_RANK] = { false };
     mo_call_copy_box box = mo_lower_copy_box_init(&site->in[0].shape);
@@ -162,7 +162,7 @@ mo_status mo_lower_reverse(const mo_op_site *site, mo_arena *arena,
     for (int d = 0; d < box.rank; d++)
         if (reversed[d])
             reverse_dim(&box, d);
-    return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, 0, site->n_in, lowered, err);
 }
 
 typedef struct sequence {
@@ -210,7 +210,7 @@ static void place_sequence(const mo_call_copy_box *whole, const sequence *s,
     boxes[1].out_offset += length * stride;
 }
 
-mo_status mo_lower_reverse_sequence(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_reverse_sequence(const mo_op_site *site,
                                     mo_lower_result *lowered, mo_error *err)
 {
     mo_call_copy_box whole = mo_lower_copy_box_init(&site->in[0].shape);
@@ -222,7 +222,7 @@ mo_status mo_lower_reverse_sequence(const mo_op_site *site, mo_arena *arena,
         status = read_sequence(site, &s, err);
     if (status == MO_OK)
         status = mo_lower_copy_add_call(site, 1, 2 * whole.extent[s.batch],
-                                        arena, lowered, &call, err);
+                                        lowered, &call, err);
     mo_lower_copy_strides(&site->in[0].shape, whole.in_stride);
     for (int64_t b = 0; status == MO_OK && b < whole.extent[s.batch]; b++) {
         double length = mo_tensor_get_double(site->value[1], b);
@@ -266,8 +266,8 @@ static mo_status read_shifts(const mo_op_site *site,
     return status;
 }
 
-mo_status mo_lower_roll(const mo_op_site *site, mo_arena *arena,
-                        mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_roll(const mo_op_site *site, mo_lower_result *lowered,
+                        mo_error *err)
 {
     const mo_shape *shape = &site->in[0].shape;
     int64_t shifts[MO_MAX_RANK] = { 0 };
@@ -286,5 +286,5 @@ mo_status mo_lower_roll(const mo_op_site *site, mo_arena *arena,
         mo_lower_copy_regions_push(
             &zones[d], (mo_lower_copy_region){ size - by, 0, by, 1 });
     }
-    return mo_lower_copy_regions_add_call(site, zones, arena, lowered, err);
+    return mo_lower_copy_regions_add_call(site, zones, lowered, err);
 }

@@ -8,8 +8,7 @@
 #include "exec/op/lower/lowerings.h"
 
 static mo_status add_pool(const mo_op_site *site, mo_call_pool *pool,
-                          mo_arena *arena, mo_lower_result *lowered,
-                          mo_error *err)
+                          mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *in = &site->in[0].shape, *out = &site->out[0].shape;
     mo_call *call;
@@ -25,8 +24,8 @@ static mo_status add_pool(const mo_op_site *site, mo_call_pool *pool,
                 i);
     pool->batch = in->dims[0];
     pool->channels = in->dims[1];
-    status = mo_lower_add_call(lowered, arena, MO_CALL_POOL, 1, site->n_out,
-                               &call, err);
+    status =
+        mo_lower_add_call(lowered, MO_CALL_POOL, 1, site->n_out, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = 0;
@@ -64,8 +63,8 @@ static mo_status read_window(const mo_op_site *site, mo_call_window *sweep,
     return status;
 }
 
-mo_status mo_lower_max_pool(const mo_op_site *site, mo_arena *arena,
-                            mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_max_pool(const mo_op_site *site, mo_lower_result *lowered,
+                            mo_error *err)
 {
     mo_call_pool pool = { 0 };
     int64_t axis = 0;
@@ -78,8 +77,7 @@ mo_status mo_lower_max_pool(const mo_op_site *site, mo_arena *arena,
     if (status == MO_OK)
         status = mo_op_site_normalize_axis(site, axis, site->in[0].shape.rank,
                                            &pool.index_axis, err);
-    return status == MO_OK ? add_pool(site, &pool, arena, lowered, err)
-                           : status;
+    return status == MO_OK ? add_pool(site, &pool, lowered, err) : status;
 }
 
 static bool is_padded(const mo_call_window *sweep)
@@ -105,8 +103,8 @@ static mo_call_pool_count divisor_of(const mo_op_site *site,
                : MO_CALL_POOL_COUNT_KERNEL;
 }
 
-mo_status mo_lower_avg_pool(const mo_op_site *site, mo_arena *arena,
-                            mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_avg_pool(const mo_op_site *site, mo_lower_result *lowered,
+                            mo_error *err)
 {
     mo_call_pool pool = { .average = true };
     mo_status status = mo_op_site_check_arity(site, 1, 1, 1, err);
@@ -116,13 +114,12 @@ mo_status mo_lower_avg_pool(const mo_op_site *site, mo_arena *arena,
     if (status != MO_OK)
         return status;
     pool.count = divisor_of(site, &pool.sweep);
-    return add_pool(site, &pool, arena, lowered, err);
+    return add_pool(site, &pool, lowered, err);
 }
 
 /* Windows follow from the sizes alone. */
 static mo_status lower_adaptive(const mo_op_site *site, bool average,
-                                mo_arena *arena, mo_lower_result *lowered,
-                                mo_error *err)
+                                mo_lower_result *lowered, mo_error *err)
 {
     mo_call_pool pool = { .average = average,
                           .count = MO_CALL_POOL_COUNT_DATA,
@@ -138,31 +135,28 @@ static mo_status lower_adaptive(const mo_op_site *site, bool average,
     memcpy(sweep->out, site->out[0].shape.dims + 2, bytes);
     for (int d = 0; d < sweep->spatial; d++)
         sweep->kernel[d] = sweep->stride[d] = sweep->dilation[d] = 1;
-    return add_pool(site, &pool, arena, lowered, err);
+    return add_pool(site, &pool, lowered, err);
 }
 
-mo_status mo_lower_adaptive_max_pool(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_adaptive_max_pool(const mo_op_site *site,
                                      mo_lower_result *lowered, mo_error *err)
 {
     mo_status status = check_max_counts(site, 2, err);
 
-    return status == MO_OK ? lower_adaptive(site, false, arena, lowered, err)
-                           : status;
+    return status == MO_OK ? lower_adaptive(site, false, lowered, err) : status;
 }
 
-mo_status mo_lower_adaptive_avg_pool(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_adaptive_avg_pool(const mo_op_site *site,
                                      mo_lower_result *lowered, mo_error *err)
 {
     mo_status status = mo_op_site_check_arity(site, 1, 2, 1, err);
 
-    return status == MO_OK ? lower_adaptive(site, true, arena, lowered, err)
-                           : status;
+    return status == MO_OK ? lower_adaptive(site, true, lowered, err) : status;
 }
 
 /* A global pool is an adaptive one with one window. */
 static mo_status lower_global(const mo_op_site *site, bool average,
-                              mo_arena *arena, mo_lower_result *lowered,
-                              mo_error *err)
+                              mo_lower_result *lowered, mo_error *err)
 {
     mo_shape one;
     mo_status status = mo_op_site_check_arity(site, 1, 1, 1, err);
@@ -173,18 +167,18 @@ static mo_status lower_global(const mo_op_site *site, bool average,
     for (int d = 2; d < one.rank; d++)
         one.dims[d] = 1;
     status = mo_op_site_check_output(site, 0, &one, err);
-    return status == MO_OK ? lower_adaptive(site, average, arena, lowered, err)
+    return status == MO_OK ? lower_adaptive(site, average, lowered, err)
                            : status;
 }
 
-mo_status mo_lower_global_max_pool(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_global_max_pool(const mo_op_site *site,
                                    mo_lower_result *lowered, mo_error *err)
 {
-    return lower_global(site, false, arena, lowered, err);
+    return lower_global(site, false, lowered, err);
 }
 
-mo_status mo_lower_global_avg_pool(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_global_avg_pool(const mo_op_site *site,
                                    mo_lower_result *lowered, mo_error *err)
 {
-    return lower_global(site, true, arena, lowered, err);
+    return lower_global(site, true, lowered, err);
 }

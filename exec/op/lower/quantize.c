@@ -3,8 +3,6 @@
  * Lowering of QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear, as
  * ONNX defines them: saturate(round half to even(x / scale) + zero point).
  */
-#include "exec/op/lower/quantize.h"
-
 #include "exec/op/copy_builder.h"
 #include "exec/op/lower/lowerings.h"
 
@@ -89,13 +87,20 @@ int mo_lower_quantize_saturate(mo_point_builder *builder, int reg, int zero,
     return mo_point_builder_unary(builder, MO_POINT_TRUNCATE, reg);
 }
 
-/* Repeats the scales or zero points of blocks along axis: *tensor and *desc
- * become a temporary of the data's shape. */
-static mo_status expand_blocks(const mo_op_site *site, int input, int axis,
-                               int64_t block, int *tensor, mo_tensor_desc *desc,
-                               mo_arena *arena, mo_lower_result *lowered,
+/* Scale and zero point of a tensor: the tensors that hold them. */
+typedef struct parameters {
+    int axis;
+    int tensor[3]; /* by input; -1: absent */
+    mo_tensor_desc desc[3];
+} parameters;
+
+/* Repeats the scales or zero points of blocks along the axis: those of that
+ * input become a temporary of the data's shape. */
+static mo_status expand_blocks(const mo_op_site *site, int input, int64_t block,
+                               parameters *p, mo_lower_result *lowered,
                                mo_error *err)
 {
+    int axis = p->axis;
     const mo_shape *data = &site->in[0].shape;
     mo_shape from = site->in[input].shape;
     mo_call_copy_box box = { 0 };
@@ -119,24 +124,17 @@ static mo_status expand_blocks(const mo_op_site *site, int input, int axis,
         if (d == axis)
             mo_lower_copy_box_push(&box, block, 0, out_stride[d]);
     }
-    *desc = (mo_tensor_desc){ site->in[input].elem, *data };
-    status = mo_lower_add_temp(lowered, arena, site, desc, tensor, err);
+    p->desc[input] = (mo_tensor_desc){ site->in[input].elem, *data };
+    status = mo_lower_add_temp(lowered, site, &p->desc[input],
+                               &p->tensor[input], err);
     if (status == MO_OK)
         status =
-            mo_lower_copy_add_box(&box, input, *tensor, arena, lowered, err);
+            mo_lower_copy_add_box(&box, input, p->tensor[input], lowered, err);
     return status;
 }
 
-/* Scale and zero point of a tensor: the tensors that hold them. */
-typedef struct parameters {
-    int axis;
-    int tensor[3]; /* by input; -1: absent */
-    mo_tensor_desc desc[3];
-} parameters;
-
 static mo_status find_parameters(const mo_op_site *site, parameters *p,
-                                 mo_arena *arena, mo_lower_result *lowered,
-                                 mo_error *err)
+                                 mo_lower_result *lowered, mo_error *err)
 {
     int64_t axis = 1, block = 0;
     int rank = site->in[0].shape.rank;
@@ -157,8 +155,7 @@ static mo_status find_parameters(const mo_op_site *site, parameters *p,
             continue;
         p->desc[i] = site->in[i];
         if (block > 0 && p->axis >= 0)
-            status = expand_blocks(site, i, p->axis, block, &p->tensor[i],
-                                   &p->desc[i], arena, lowered, err);
+            status = expand_blocks(site, i, block, p, lowered, err);
         else if (p->axis >= 0 && mo_tensor_desc_elements(&site->in[i]) !=
                                      site->in[0].shape.dims[p->axis])
             status = mo_op_site_fail(site, MO_E_INPUT, err,
@@ -177,11 +174,11 @@ static int parameter_register(mo_point_builder *builder, const parameters *p,
     return operand_at(builder, p->tensor[i], &p->desc[i], p->axis);
 }
 
-mo_status mo_lower_quantize_linear(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_quantize_linear(const mo_op_site *site,
                                    mo_lower_result *lowered, mo_error *err)
 {
     parameters p = { 0 };
-    mo_status status = find_parameters(site, &p, arena, lowered, err);
+    mo_status status = find_parameters(site, &p, lowered, err);
     mo_point_builder builder = mo_point_builder_init(site);
     int x, scale, zero;
 
@@ -195,14 +192,14 @@ mo_status mo_lower_quantize_linear(const mo_op_site *site, mo_arena *arena,
                                 mo_point_builder_to_real(&builder, scale));
     mo_point_builder_store(&builder, mo_lower_quantize_saturate(
                                          &builder, x, zero, site->out[0].elem));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
-mo_status mo_lower_dequantize_linear(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_dequantize_linear(const mo_op_site *site,
                                      mo_lower_result *lowered, mo_error *err)
 {
     parameters p = { 0 };
-    mo_status status = find_parameters(site, &p, arena, lowered, err);
+    mo_status status = find_parameters(site, &p, lowered, err);
     mo_point_builder builder = mo_point_builder_init(site);
     int x, scale, zero;
 
@@ -223,21 +220,18 @@ mo_status mo_lower_dequantize_linear(const mo_op_site *site, mo_arena *arena,
     mo_point_builder_store(
         &builder,
         mo_point_builder_binary(&builder, MO_POINT_MULTIPLY, x, scale));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
 static mo_status add_extreme(const mo_op_site *site, mo_call_reduce_op op,
-                             int *temp, mo_arena *arena,
-                             mo_lower_result *lowered, mo_error *err)
+                             int *temp, mo_lower_result *lowered, mo_error *err)
 {
     mo_tensor_desc desc = { site->in[0].elem, { .rank = 0 } };
     mo_call *call;
-    mo_status status =
-        mo_lower_add_temp(lowered, arena, site, &desc, temp, err);
+    mo_status status = mo_lower_add_temp(lowered, site, &desc, temp, err);
 
     if (status == MO_OK)
-        status =
-            mo_lower_add_call(lowered, arena, MO_CALL_REDUCE, 1, 1, &call, err);
+        status = mo_lower_add_call(lowered, MO_CALL_REDUCE, 1, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = 0;
@@ -254,15 +248,15 @@ static mo_status add_extreme(const mo_op_site *site, mo_call_reduce_op op,
 
 /* Output i, or a temporary in its place. */
 static mo_status find_output(const mo_op_site *site, int i, mo_elem elem,
-                             int *tensor, mo_arena *arena,
-                             mo_lower_result *lowered, mo_error *err)
+                             int *tensor, mo_lower_result *lowered,
+                             mo_error *err)
 {
     mo_tensor_desc desc = { elem, { .rank = 0 } };
 
     *tensor = site->n_in + i;
     if (i < site->n_out)
         return MO_OK;
-    return mo_lower_add_temp(lowered, arena, site, &desc, tensor, err);
+    return mo_lower_add_temp(lowered, site, &desc, tensor, err);
 }
 
 static int number_register(mo_point_builder *builder, int tensor, mo_elem elem)
@@ -275,7 +269,7 @@ static int number_register(mo_point_builder *builder, int tensor, mo_elem elem)
 /* Scale of the bounds of the data, which include 0: (most - least) / 255, or 1
  * where all is 0. */
 static mo_status add_dynamic_scale(const mo_op_site *site, int scale,
-                                   const int extremes[2], mo_arena *arena,
+                                   const int extremes[2],
                                    mo_lower_result *lowered, mo_error *err)
 {
     mo_tensor_desc real = { MO_ELEM_F32, { .rank = 0 } };
@@ -296,32 +290,11 @@ static mo_status add_dynamic_scale(const mo_op_site *site, int scale,
     width = mo_point_builder_binary(b, MO_POINT_DIVIDE, width, levels);
     mo_point_builder_store(
         b, mo_point_builder_ternary(b, MO_POINT_SELECT, same, one, width));
-    return mo_point_builder_finish_call(b, arena, lowered, err);
-}
-
-/* saturate(round(0 - least / scale)). */
-static mo_status add_dynamic_zero(const mo_op_site *site, int zero, int scale,
-                                  int least, mo_arena *arena,
-                                  mo_lower_result *lowered, mo_error *err)
-{
-    mo_tensor_desc byte = { MO_ELEM_U8, { .rank = 0 } };
-    mo_point_builder builder = mo_point_builder_init_for(site, zero, &byte);
-    mo_point_builder *b = &builder;
-    int x = number_register(b, least, MO_ELEM_F32);
-    int by = number_register(b, scale, MO_ELEM_F32);
-
-    x = mo_point_builder_binary(
-        b, MO_POINT_MINIMUM, x,
-        mo_point_builder_unary_params(b, MO_POINT_CLAMP, x, 0, 0));
-    x = mo_point_builder_unary(b, MO_POINT_NEGATE, x);
-    x = mo_point_builder_binary(b, MO_POINT_DIVIDE, x, by);
-    mo_point_builder_store(b, mo_lower_quantize_saturate(b, x, -1, MO_ELEM_U8));
-    return mo_point_builder_finish_call(b, arena, lowered, err);
+    return mo_point_builder_finish_call(b, lowered, err);
 }
 
 static mo_status add_dynamic_data(const mo_op_site *site, int scale, int zero,
-                                  mo_arena *arena, mo_lower_result *lowered,
-                                  mo_error *err)
+                                  mo_lower_result *lowered, mo_error *err)
 {
     mo_point_builder builder = mo_point_builder_init(site);
     mo_point_builder *b = &builder;
@@ -332,10 +305,10 @@ static mo_status add_dynamic_data(const mo_op_site *site, int scale, int zero,
     x = mo_point_builder_binary(b, MO_POINT_DIVIDE, x, by);
     mo_point_builder_store(b,
                            mo_lower_quantize_saturate(b, x, from, MO_ELEM_U8));
-    return mo_point_builder_finish_call(b, arena, lowered, err);
+    return mo_point_builder_finish_call(b, lowered, err);
 }
 
-mo_status mo_lower_dynamic_quantize(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_dynamic_quantize(const mo_op_site *site,
                                     mo_lower_result *lowered, mo_error *err)
 {
     int extremes[2] = { 0 }, scale = 0, zero = 0;
@@ -346,21 +319,34 @@ mo_status mo_lower_dynamic_quantize(const mo_op_site *site, mo_arena *arena,
         mo_tensor_desc_elements(&site->in[0]) == 0)
         return mo_op_site_fail(site, MO_E_SUPPORT, err,
                                "quantizes f32 to u8 only");
-    status = add_extreme(site, MO_CALL_REDUCE_MIN, &extremes[0], arena, lowered,
-                         err);
+    status = add_extreme(site, MO_CALL_REDUCE_MIN, &extremes[0], lowered, err);
     if (status == MO_OK)
-        status = add_extreme(site, MO_CALL_REDUCE_MAX, &extremes[1], arena,
-                             lowered, err);
+        status =
+            add_extreme(site, MO_CALL_REDUCE_MAX, &extremes[1], lowered, err);
     if (status == MO_OK)
-        status = find_output(site, 1, MO_ELEM_F32, &scale, arena, lowered, err);
+        status = find_output(site, 1, MO_ELEM_F32, &scale, lowered, err);
     if (status == MO_OK)
-        status = find_output(site, 2, MO_ELEM_U8, &zero, arena, lowered, err);
+        status = find_output(site, 2, MO_ELEM_U8, &zero, lowered, err);
     if (status == MO_OK)
-        status = add_dynamic_scale(site, scale, extremes, arena, lowered, err);
+        status = add_dynamic_scale(site, scale, extremes, lowered, err);
+    if (status == MO_OK) {
+        /* saturate(round(0 - least / scale)). */
+        mo_tensor_desc byte = { MO_ELEM_U8, { .rank = 0 } };
+        mo_point_builder builder = mo_point_builder_init_for(site, zero, &byte);
+        mo_point_builder *b = &builder;
+        int x = number_register(b, extremes[0], MO_ELEM_F32);
+        int by = number_register(b, scale, MO_ELEM_F32);
+
+        x = mo_point_builder_binary(
+            b, MO_POINT_MINIMUM, x,
+            mo_point_builder_unary_params(b, MO_POINT_CLAMP, x, 0, 0));
+        x = mo_point_builder_unary(b, MO_POINT_NEGATE, x);
+        x = mo_point_builder_binary(b, MO_POINT_DIVIDE, x, by);
+        mo_point_builder_store(
+            b, mo_lower_quantize_saturate(b, x, -1, MO_ELEM_U8));
+        status = mo_point_builder_finish_call(b, lowered, err);
+    }
     if (status == MO_OK)
-        status = add_dynamic_zero(site, zero, scale, extremes[0], arena,
-                                  lowered, err);
-    if (status == MO_OK)
-        status = add_dynamic_data(site, scale, zero, arena, lowered, err);
+        status = add_dynamic_data(site, scale, zero, lowered, err);
     return status;
 }

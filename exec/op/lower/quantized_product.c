@@ -13,7 +13,6 @@
 
 #include "exec/op/copy_builder.h"
 #include "exec/op/lower/lowerings.h"
-#include "exec/op/lower/quantize.h"
 
 /* Inputs by role; -1: there is none. */
 typedef struct quantized {
@@ -47,14 +46,13 @@ static mo_status check_inputs(const mo_op_site *site, const quantized *q,
 
 /* Adds a temporary: input minus its zero point, as doubles. */
 static mo_status add_centered(const mo_op_site *site, int input, int zero,
-                              int axis, int *temp, mo_arena *arena,
-                              mo_lower_result *lowered, mo_error *err)
+                              int axis, int *temp, mo_lower_result *lowered,
+                              mo_error *err)
 {
     mo_tensor_desc desc = { MO_ELEM_F64, site->in[input].shape };
     mo_point_builder builder;
     int x, from;
-    mo_status status =
-        mo_lower_add_temp(lowered, arena, site, &desc, temp, err);
+    mo_status status = mo_lower_add_temp(lowered, site, &desc, temp, err);
 
     if (status != MO_OK)
         return status;
@@ -64,21 +62,21 @@ static mo_status add_centered(const mo_op_site *site, int input, int zero,
     if (from >= 0)
         x = mo_point_builder_binary(&builder, MO_POINT_I_SUBTRACT, x, from);
     mo_point_builder_store(&builder, mo_point_builder_to_real(&builder, x));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
-static mo_status add_sums(const mo_op_site *site, int *sums, mo_arena *arena,
+static mo_status add_sums(const mo_op_site *site, int *sums,
                           mo_lower_result *lowered, mo_error *err)
 {
     mo_tensor_desc desc = { MO_ELEM_F64, site->out[0].shape };
 
-    return mo_lower_add_temp(lowered, arena, site, &desc, sums, err);
+    return mo_lower_add_temp(lowered, site, &desc, sums, err);
 }
 
 /* Sums, plus the bias, to the result: i32, or requantized.  Scales of a are by
  * a_axis of the result, those of b and the bias by b_axis. */
 static mo_status finish_sums(const mo_op_site *site, const quantized *q,
-                             int sums, int a_axis, int b_axis, mo_arena *arena,
+                             int sums, int a_axis, int b_axis,
                              mo_lower_result *lowered, mo_error *err)
 {
     mo_tensor_desc desc = { MO_ELEM_F64, site->out[0].shape };
@@ -97,7 +95,7 @@ static mo_status finish_sums(const mo_op_site *site, const quantized *q,
     if (q == &integers) {
         mo_point_builder_store(
             b, mo_point_builder_unary(b, MO_POINT_TRUNCATE, sum));
-        return mo_point_builder_finish_call(b, arena, lowered, err);
+        return mo_point_builder_finish_call(b, lowered, err);
     }
     scale = mo_point_builder_binary(b, MO_POINT_MULTIPLY, a_scale, b_scale);
     scale = mo_lower_quantize_round_f32(b, scale);
@@ -108,70 +106,59 @@ static mo_status finish_sums(const mo_op_site *site, const quantized *q,
     sum = mo_lower_quantize_round_f32(b, sum);
     mo_point_builder_store(
         b, mo_lower_quantize_saturate(b, sum, zero, site->out[0].elem));
-    return mo_point_builder_finish_call(b, arena, lowered, err);
-}
-
-/* The product as MatMul has it, of other tensors than the site's. */
-static mo_status add_product(const mo_op_site *site, const quantized *q,
-                             int left, int right, int sums, mo_arena *arena,
-                             mo_lower_result *lowered, mo_error *err)
-{
-    mo_tensor_desc in[2] = { { MO_ELEM_F64, site->in[q->a].shape },
-                             { MO_ELEM_F64, site->in[q->b].shape } };
-    mo_tensor_desc out = { MO_ELEM_F64, site->out[0].shape };
-    mo_op_site product = { .name = site->name,
-                           .type = site->type,
-                           .n_in = 2,
-                           .n_out = 1,
-                           .in = in,
-                           .out = &out };
-    mo_status status = mo_lower_matmul(&product, arena, lowered, err);
-    mo_call *call;
-
-    if (status != MO_OK)
-        return status;
-    call = &lowered->calls[lowered->n_calls - 1];
-    call->in[0] = call->in[0] == 0 ? left : right;
-    call->in[1] = call->in[1] == 0 ? left : right;
-    call->out[0] = sums;
-    return MO_OK;
+    return mo_point_builder_finish_call(b, lowered, err);
 }
 
 static mo_status lower_matrices(const mo_op_site *site, const quantized *q,
-                                mo_arena *arena, mo_lower_result *lowered,
-                                mo_error *err)
+                                mo_lower_result *lowered, mo_error *err)
 {
     int a = 0, b = 0, sums = 0, rank = site->out[0].shape.rank;
     mo_status status = check_inputs(site, q, err);
 
     if (status == MO_OK)
-        status =
-            add_centered(site, q->a, q->a_zero, site->in[q->a].shape.rank - 2,
-                         &a, arena, lowered, err);
+        status = add_centered(site, q->a, q->a_zero,
+                              site->in[q->a].shape.rank - 2, &a, lowered, err);
     if (status == MO_OK)
-        status =
-            add_centered(site, q->b, q->b_zero, site->in[q->b].shape.rank - 1,
-                         &b, arena, lowered, err);
+        status = add_centered(site, q->b, q->b_zero,
+                              site->in[q->b].shape.rank - 1, &b, lowered, err);
     if (status == MO_OK)
-        status = add_sums(site, &sums, arena, lowered, err);
+        status = add_sums(site, &sums, lowered, err);
+    if (status == MO_OK) {
+        /* The product as MatMul has it, of other tensors than the site's. */
+        mo_tensor_desc in[2] = { { MO_ELEM_F64, site->in[q->a].shape },
+                                 { MO_ELEM_F64, site->in[q->b].shape } };
+        mo_tensor_desc out = { MO_ELEM_F64, site->out[0].shape };
+        mo_op_site product = { .name = site->name,
+                               .type = site->type,
+                               .n_in = 2,
+                               .n_out = 1,
+                               .in = in,
+                               .out = &out };
+        status = mo_lower_matmul(&product, lowered, err);
+        mo_call *call;
+
+        if (status == MO_OK) {
+            call = &lowered->calls[lowered->n_calls - 1];
+            call->in[0] = call->in[0] == 0 ? a : b;
+            call->in[1] = call->in[1] == 0 ? a : b;
+            call->out[0] = sums;
+        }
+    }
     if (status == MO_OK)
-        status = add_product(site, q, a, b, sums, arena, lowered, err);
-    if (status == MO_OK)
-        status =
-            finish_sums(site, q, sums, rank - 2, rank - 1, arena, lowered, err);
+        status = finish_sums(site, q, sums, rank - 2, rank - 1, lowered, err);
     return status;
 }
 
-mo_status mo_lower_matmul_integer(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_matmul_integer(const mo_op_site *site,
                                   mo_lower_result *lowered, mo_error *err)
 {
-    return lower_matrices(site, &integers, arena, lowered, err);
+    return lower_matrices(site, &integers, lowered, err);
 }
 
-mo_status mo_lower_qlinear_matmul(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_qlinear_matmul(const mo_op_site *site,
                                   mo_lower_result *lowered, mo_error *err)
 {
-    return lower_matrices(site, &linear, arena, lowered, err);
+    return lower_matrices(site, &linear, lowered, err);
 }
 
 typedef struct conv_problem {
@@ -220,8 +207,8 @@ static mo_status read_conv(const mo_op_site *site, const quantized *q,
 
 /* Copies x, of that shape, into zeros; *x becomes the copy. */
 static mo_status add_padding(const mo_op_site *site, const conv_problem *p,
-                             int *x, mo_shape *shape, mo_arena *arena,
-                             mo_lower_result *lowered, mo_error *err)
+                             int *x, mo_shape *shape, mo_lower_result *lowered,
+                             mo_error *err)
 {
     mo_shape padded = *shape;
     mo_call_copy_box inner = { 0 }, *boxes;
@@ -244,12 +231,12 @@ static mo_status add_padding(const mo_op_site *site, const conv_problem *p,
             inner.out_offset += p->sweep.pad_begin[d - 2] * out_stride[d];
     }
     desc = (mo_tensor_desc){ MO_ELEM_F64, padded };
-    status = mo_lower_add_temp(lowered, arena, site, &desc, &temp, err);
+    status = mo_lower_add_temp(lowered, site, &desc, &temp, err);
     if (status == MO_OK)
-        status = mo_lower_copy_add_box(&inner, *x, temp, arena, lowered, err);
+        status = mo_lower_copy_add_box(&inner, *x, temp, lowered, err);
     if (status != MO_OK)
         return status;
-    boxes = mo_arena_array(arena, 2, sizeof *boxes);
+    boxes = mo_arena_array(lowered->arena, 2, sizeof *boxes);
     if (!boxes)
         return mo_fail_memory(err);
     boxes[0] = mo_lower_copy_box_init(&padded);
@@ -265,7 +252,7 @@ static mo_status add_padding(const mo_op_site *site, const conv_problem *p,
 
 /* im2col: [batch][channels][kernel...][windows...]. */
 static mo_status add_columns(const mo_op_site *site, const conv_problem *p,
-                             int *x, const mo_shape *shape, mo_arena *arena,
+                             int *x, const mo_shape *shape,
                              mo_lower_result *lowered, mo_error *err)
 {
     mo_shape columns = { .rank = 2, .dims = { p->batch, p->channels } };
@@ -288,48 +275,14 @@ static mo_status add_columns(const mo_op_site *site, const conv_problem *p,
         box.in_stride[2 + n + d] = stride[2 + d] * p->sweep.stride[d];
     }
     desc = (mo_tensor_desc){ MO_ELEM_F64, columns };
-    status = mo_lower_add_temp(lowered, arena, site, &desc, x, err);
+    status = mo_lower_add_temp(lowered, site, &desc, x, err);
     if (status == MO_OK)
-        status = mo_lower_copy_add_box(&box, from, *x, arena, lowered, err);
+        status = mo_lower_copy_add_box(&box, from, *x, lowered, err);
     return status;
 }
 
-static mo_status add_conv_product(const conv_problem *p, int columns,
-                                  int weights, int sums, mo_arena *arena,
-                                  mo_lower_result *lowered, mo_error *err)
-{
-    int64_t depth = p->channels / p->groups * p->taps;
-    int64_t rows = p->out_channels / p->groups;
-    mo_call *call;
-    mo_status status =
-        mo_lower_add_call(lowered, arena, MO_CALL_MATMUL, 2, 1, &call, err);
-
-    if (status != MO_OK)
-        return status;
-    call->in[0] = weights;
-    call->in[1] = columns;
-    call->out[0] = sums;
-    call->first_extra = 2;
-    call->u.matmul = (mo_call_matmul){
-        .m = rows,
-        .n = p->places,
-        .k = depth,
-        .n_batch = 2,
-        .extent = { p->batch, p->groups },
-        .a = { .row = depth, .column = 1, .batch = { 0, rows * depth } },
-        .b = { .row = p->places,
-               .column = 1,
-               .batch = { p->groups * depth * p->places, depth * p->places } },
-        .c = { .row = p->places,
-               .column = 1,
-               .batch = { p->out_channels * p->places, rows * p->places } },
-    };
-    return MO_OK;
-}
-
 static mo_status lower_conv(const mo_op_site *site, const quantized *q,
-                            mo_arena *arena, mo_lower_result *lowered,
-                            mo_error *err)
+                            mo_lower_result *lowered, mo_error *err)
 {
     conv_problem p = { 0 };
     int x = 0, w = 0, sums = 0;
@@ -339,33 +292,60 @@ static mo_status lower_conv(const mo_op_site *site, const quantized *q,
     if (status == MO_OK)
         status = read_conv(site, q, &p, err);
     if (status == MO_OK)
-        status =
-            add_centered(site, q->a, q->a_zero, -1, &x, arena, lowered, err);
+        status = add_centered(site, q->a, q->a_zero, -1, &x, lowered, err);
     if (status == MO_OK)
-        status =
-            add_centered(site, q->b, q->b_zero, 0, &w, arena, lowered, err);
+        status = add_centered(site, q->b, q->b_zero, 0, &w, lowered, err);
     if (status == MO_OK)
-        status = add_padding(site, &p, &x, &shape, arena, lowered, err);
+        status = add_padding(site, &p, &x, &shape, lowered, err);
     if (status == MO_OK &&
         (p.taps > 1 || shape.rank > 3 || p.places != shape.dims[2]))
-        status = add_columns(site, &p, &x, &shape, arena, lowered, err);
+        status = add_columns(site, &p, &x, &shape, lowered, err);
     if (status == MO_OK)
-        status = add_sums(site, &sums, arena, lowered, err);
+        status = add_sums(site, &sums, lowered, err);
+    if (status == MO_OK) {
+        int64_t depth = p.channels / p.groups * p.taps;
+        int64_t rows = p.out_channels / p.groups;
+        mo_call *call;
+        status = mo_lower_add_call(lowered, MO_CALL_MATMUL, 2, 1, &call, err);
+
+        if (status == MO_OK) {
+            call->in[0] = w;
+            call->in[1] = x;
+            call->out[0] = sums;
+            call->first_extra = 2;
+            call->u.matmul = (mo_call_matmul){
+                .m = rows,
+                .n = p.places,
+                .k = depth,
+                .n_batch = 2,
+                .extent = { p.batch, p.groups },
+                .a = { .row = depth,
+                       .column = 1,
+                       .batch = { 0, rows * depth } },
+                .b = { .row = p.places,
+                       .column = 1,
+                       .batch = { p.groups * depth * p.places,
+                                  depth * p.places } },
+                .c = { .row = p.places,
+                       .column = 1,
+                       .batch = { p.out_channels * p.places,
+                                  rows * p.places } },
+            };
+        }
+    }
     if (status == MO_OK)
-        status = add_conv_product(&p, x, w, sums, arena, lowered, err);
-    if (status == MO_OK)
-        status = finish_sums(site, q, sums, -1, 1, arena, lowered, err);
+        status = finish_sums(site, q, sums, -1, 1, lowered, err);
     return status;
 }
 
-mo_status mo_lower_conv_integer(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_conv_integer(const mo_op_site *site,
                                 mo_lower_result *lowered, mo_error *err)
 {
-    return lower_conv(site, &integers, arena, lowered, err);
+    return lower_conv(site, &integers, lowered, err);
 }
 
-mo_status mo_lower_qlinear_conv(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_qlinear_conv(const mo_op_site *site,
                                 mo_lower_result *lowered, mo_error *err)
 {
-    return lower_conv(site, &linear, arena, lowered, err);
+    return lower_conv(site, &linear, lowered, err);
 }

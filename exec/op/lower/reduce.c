@@ -5,23 +5,6 @@
 #include "exec/op/axes.h"
 #include "exec/op/lower/lowerings.h"
 
-/* Kept dimensions have in the result the order they have in the input. */
-static void set_strides(const mo_shape *from, mo_call_reduce *reduce)
-{
-    int64_t in = 1, out = 1;
-
-    reduce->rank = from->rank;
-    for (int d = from->rank; d-- > 0;) {
-        reduce->extent[d] = from->dims[d];
-        reduce->in_stride[d] = in;
-        in *= from->dims[d];
-        if (reduce->reduced[d])
-            continue;
-        reduce->out_stride[d] = out;
-        out *= from->dims[d];
-    }
-}
-
 static mo_status check_result(const mo_op_site *site, const bool *reduced,
                               mo_error *err)
 {
@@ -38,8 +21,8 @@ static mo_status check_result(const mo_op_site *site, const bool *reduced,
     return MO_OK;
 }
 
-mo_status mo_lower_reduce(const mo_op_site *site, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_reduce(const mo_op_site *site, mo_lower_result *lowered,
+                          mo_error *err)
 {
     bool reduced[MO_MAX_RANK];
     mo_call *call;
@@ -50,21 +33,35 @@ mo_status mo_lower_reduce(const mo_op_site *site, mo_arena *arena,
     if (status == MO_OK)
         status = check_result(site, reduced, err);
     if (status == MO_OK)
-        status =
-            mo_lower_add_call(lowered, arena, MO_CALL_REDUCE, 1, 1, &call, err);
+        status = mo_lower_add_call(lowered, MO_CALL_REDUCE, 1, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = 0;
     call->out[0] = site->n_in;
     call->u.reduce.op = mo_lower_entry_find(site->type)->reduce;
     memcpy(call->u.reduce.reduced, reduced, sizeof reduced);
-    set_strides(&site->in[0].shape, &call->u.reduce);
+
+    /* Kept dimensions have in the result the order they have in the input. */
+    const mo_shape *from = &site->in[0].shape;
+    mo_call_reduce *reduce = &call->u.reduce;
+    int64_t in = 1, out = 1;
+
+    reduce->rank = from->rank;
+    for (int d = from->rank; d-- > 0;) {
+        reduce->extent[d] = from->dims[d];
+        reduce->in_stride[d] = in;
+        in *= from->dims[d];
+        if (reduce->reduced[d])
+            continue;
+        reduce->out_stride[d] = out;
+        out *= from->dims[d];
+    }
     return MO_OK;
 }
 
 /* Input 1 is the axis; the default is the first one. */
-mo_status mo_lower_cumsum(const mo_op_site *site, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_cumsum(const mo_op_site *site, mo_lower_result *lowered,
+                          mo_error *err)
 {
     int64_t axis = 0;
     int count = 0;
@@ -79,8 +76,7 @@ mo_status mo_lower_cumsum(const mo_op_site *site, mo_arena *arena,
     if (status == MO_OK)
         status = mo_lower_axis_split_at(site, axis, &split, err);
     if (status == MO_OK)
-        status =
-            mo_lower_add_call(lowered, arena, MO_CALL_CUMSUM, 1, 1, &call, err);
+        status = mo_lower_add_call(lowered, MO_CALL_CUMSUM, 1, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = 0;
@@ -92,29 +88,25 @@ mo_status mo_lower_cumsum(const mo_op_site *site, mo_arena *arena,
     return MO_OK;
 }
 
-/* Adds a TOPK over an axis, with operands for k values and k indices. */
-static mo_status add_topk(const mo_op_site *site,
-                          const mo_lower_axis_split *split, int64_t k,
-                          int values, int indices, mo_arena *arena,
-                          mo_lower_result *lowered, mo_call **call,
+/* Adds a TOPK with operands for its values and indices. */
+static mo_status add_topk(const mo_op_site *site, const mo_call_topk *topk,
+                          int values, int indices, mo_lower_result *lowered,
                           mo_error *err)
 {
+    mo_call *call;
     mo_status status;
 
-    if (k > split->count)
+    if (topk->k > topk->count)
         return mo_op_site_fail(site, MO_E_INPUT, err,
-                               "wants %lld of %lld elements", (long long) k,
-                               (long long) split->count);
-    status = mo_lower_add_call(lowered, arena, MO_CALL_TOPK, 1, 2, call, err);
+                               "wants %lld of %lld elements",
+                               (long long) topk->k, (long long) topk->count);
+    status = mo_lower_add_call(lowered, MO_CALL_TOPK, 1, 2, &call, err);
     if (status != MO_OK)
         return status;
-    (*call)->in[0] = 0;
-    (*call)->out[0] = values;
-    (*call)->out[1] = indices;
-    (*call)->u.topk = (mo_call_topk){ .outer = split->outer,
-                                      .count = split->count,
-                                      .inner = split->inner,
-                                      .k = k };
+    call->in[0] = 0;
+    call->out[0] = values;
+    call->out[1] = indices;
+    call->u.topk = *topk;
     return MO_OK;
 }
 
@@ -142,13 +134,12 @@ static mo_status check_topk(const mo_op_site *site, int at, mo_error *err)
 }
 
 /* k is given by the output's shape. */
-mo_status mo_lower_topk(const mo_op_site *site, mo_arena *arena,
-                        mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_topk(const mo_op_site *site, mo_lower_result *lowered,
+                        mo_error *err)
 {
     int indices = site->n_in + 1;
     int64_t axis = 0;
     mo_lower_axis_split split;
-    mo_call *call;
     mo_status status = mo_op_site_attr_int(site, "axis", -1, &axis, err);
 
     if (status == MO_OK)
@@ -157,29 +148,31 @@ mo_status mo_lower_topk(const mo_op_site *site, mo_arena *arena,
         status = check_topk(site, split.at, err);
     if (status == MO_OK && site->n_out == 1) {
         mo_tensor_desc desc = { MO_ELEM_I64, site->out[0].shape };
-        status = mo_lower_add_temp(lowered, arena, site, &desc, &indices, err);
+        status = mo_lower_add_temp(lowered, site, &desc, &indices, err);
     }
-    if (status == MO_OK)
-        status = add_topk(site, &split, site->out[0].shape.dims[split.at],
-                          site->n_in, indices, arena, lowered, &call, err);
     if (status != MO_OK)
         return status;
-    call->u.topk.largest = !mo_op_site_attr_equals(site, "mode", "min");
-    call->u.topk.sort = mo_op_site_attr_equals(site, "sort", "index")
-                            ? MO_CALL_TOPK_BY_INDEX
-                            : MO_CALL_TOPK_BY_VALUE;
-    return MO_OK;
+    return add_topk(site,
+                    &(mo_call_topk){
+                        .outer = split.outer,
+                        .count = split.count,
+                        .inner = split.inner,
+                        .k = site->out[0].shape.dims[split.at],
+                        .largest = !mo_op_site_attr_equals(site, "mode", "min"),
+                        .sort = mo_op_site_attr_equals(site, "sort", "index")
+                                    ? MO_CALL_TOPK_BY_INDEX
+                                    : MO_CALL_TOPK_BY_VALUE },
+                    site->n_in, indices, lowered, err);
 }
 
 /* ONNX: the index of the first maximum, or minimum. */
-static mo_status add_arg(const mo_op_site *site, bool largest, mo_arena *arena,
+static mo_status add_arg(const mo_op_site *site, bool largest,
                          mo_lower_result *lowered, mo_error *err)
 {
     int64_t axis = 0;
     int values = 0;
     mo_lower_axis_split split;
     mo_tensor_desc desc = site->in[0];
-    mo_call *call;
     mo_status status = mo_op_site_attr_int(site, "axis", 0, &axis, err);
 
     if (status == MO_OK)
@@ -194,23 +187,26 @@ static mo_status add_arg(const mo_op_site *site, bool largest, mo_arena *arena,
             mo_tensor_desc_elements(&desc))
         return mo_op_site_fail(site, MO_E_SUPPORT, err,
                                "only the first index along one axis is found");
-    status = mo_lower_add_temp(lowered, arena, site, &desc, &values, err);
-    if (status == MO_OK)
-        status = add_topk(site, &split, 1, values, site->n_in, arena, lowered,
-                          &call, err);
-    if (status == MO_OK)
-        call->u.topk.largest = largest;
-    return status;
+    status = mo_lower_add_temp(lowered, site, &desc, &values, err);
+    if (status != MO_OK)
+        return status;
+    return add_topk(site,
+                    &(mo_call_topk){ .outer = split.outer,
+                                     .count = split.count,
+                                     .inner = split.inner,
+                                     .k = 1,
+                                     .largest = largest },
+                    values, site->n_in, lowered, err);
 }
 
-mo_status mo_lower_argmax(const mo_op_site *site, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_argmax(const mo_op_site *site, mo_lower_result *lowered,
+                          mo_error *err)
 {
-    return add_arg(site, true, arena, lowered, err);
+    return add_arg(site, true, lowered, err);
 }
 
-mo_status mo_lower_argmin(const mo_op_site *site, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_argmin(const mo_op_site *site, mo_lower_result *lowered,
+                          mo_error *err)
 {
-    return add_arg(site, false, arena, lowered, err);
+    return add_arg(site, false, lowered, err);
 }

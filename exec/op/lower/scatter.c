@@ -68,12 +68,12 @@ static mo_status fail_updates(const mo_op_site *site, mo_error *err)
 }
 
 static mo_status add_scatter(const mo_op_site *site,
-                             const mo_call_scatter *scatter, mo_arena *arena,
+                             const mo_call_scatter *scatter,
                              mo_lower_result *lowered, mo_error *err)
 {
     mo_call *call;
     mo_status status =
-        mo_lower_add_call(lowered, arena, MO_CALL_SCATTER, 3, 1, &call, err);
+        mo_lower_add_call(lowered, MO_CALL_SCATTER, 3, 1, &call, err);
 
     if (status != MO_OK)
         return status;
@@ -102,7 +102,7 @@ static bool slices_fit(const mo_op_site *site, int axis)
     return mo_shape_equal(&made, &site->in[2].shape);
 }
 
-mo_status mo_lower_scatter_update(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_scatter_update(const mo_op_site *site,
                                   mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *data = &site->in[0].shape;
@@ -126,10 +126,10 @@ mo_status mo_lower_scatter_update(const mo_op_site *site, mo_arena *arena,
     for (int d = axis + 1; d < data->rank; d++)
         scatter.inner *= data->dims[d];
     scatter.count = mo_tensor_desc_elements(&site->in[1]);
-    return add_scatter(site, &scatter, arena, lowered, err);
+    return add_scatter(site, &scatter, lowered, err);
 }
 
-mo_status mo_lower_scatter_elements(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_scatter_elements(const mo_op_site *site,
                                     mo_lower_result *lowered, mo_error *err)
 {
     mo_call_scatter scatter = { .kind = MO_CALL_GATHER_ELEMENTS,
@@ -150,12 +150,12 @@ mo_status mo_lower_scatter_elements(const mo_op_site *site, mo_arena *arena,
     for (int d = 0; d < scatter.data.rank; d++)
         if (d != scatter.at && scatter.updates.dims[d] > scatter.data.dims[d])
             return fail_updates(site, err);
-    return add_scatter(site, &scatter, arena, lowered, err);
+    return add_scatter(site, &scatter, lowered, err);
 }
 
 /* The last dimension of the indices is one index; the others enumerate them. */
-mo_status mo_lower_scatter_nd(const mo_op_site *site, mo_arena *arena,
-                              mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_scatter_nd(const mo_op_site *site, mo_lower_result *lowered,
+                              mo_error *err)
 {
     const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
     mo_call_scatter scatter = {
@@ -181,5 +181,5 @@ mo_status mo_lower_scatter_nd(const mo_op_site *site, mo_arena *arena,
     if (!mo_int64_mul(scatter.count, scatter.inner, &n_updates) ||
         n_updates != mo_tensor_desc_elements(&site->in[2]))
         return fail_updates(site, err);
-    return add_scatter(site, &scatter, arena, lowered, err);
+    return add_scatter(site, &scatter, lowered, err);
 }

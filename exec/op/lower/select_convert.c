@@ -7,13 +7,13 @@
 #include "exec/op/lower/lowerings.h"
 
 /* Converts to the type of the output; ConvertLike has a second input for it. */
-mo_status mo_lower_convert(const mo_op_site *site, mo_arena *arena,
-                           mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_convert(const mo_op_site *site, mo_lower_result *lowered,
+                           mo_error *err)
 {
     mo_point_builder builder = mo_point_builder_init(site);
 
     mo_point_builder_store(&builder, mo_point_builder_input(&builder, 0));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
 /* Selects between two registers, converted to reals if one is. */
@@ -29,8 +29,8 @@ static int select_register(mo_point_builder *builder, int condition, int yes,
                                     mo_point_builder_to_real(builder, no));
 }
 
-mo_status mo_lower_select(const mo_op_site *site, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_select(const mo_op_site *site, mo_lower_result *lowered,
+                          mo_error *err)
 {
     mo_status status = mo_op_site_check_arity(site, 3, 3, 1, err);
     mo_point_builder builder = mo_point_builder_init(site);
@@ -44,12 +44,12 @@ mo_status mo_lower_select(const mo_op_site *site, mo_arena *arena,
     condition = mo_point_builder_to_bool(&builder, condition);
     mo_point_builder_store(&builder,
                            select_register(&builder, condition, yes, no));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
 /* A number where the mask is true: input 2, or attribute "value". */
-mo_status mo_lower_masked_fill(const mo_op_site *site, mo_arena *arena,
-                               mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_masked_fill(const mo_op_site *site, mo_lower_result *lowered,
+                               mo_error *err)
 {
     mo_status status = mo_op_site_check_arity(site, 2, 3, 1, err);
     mo_point_builder builder = mo_point_builder_init(site);
@@ -71,36 +71,35 @@ mo_status mo_lower_masked_fill(const mo_op_site *site, mo_arena *arena,
                                                   : MO_POINT_I_CLAMP,
             x, value, value);
     mo_point_builder_store(&builder, select_register(&builder, mask, fill, x));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
 static mo_status add_classify(const mo_op_site *site, mo_point_op op,
-                              mo_arena *arena, mo_lower_result *lowered,
-                              mo_error *err)
+                              mo_lower_result *lowered, mo_error *err)
 {
     mo_point_builder builder = mo_point_builder_init(site);
     int x =
         mo_point_builder_to_real(&builder, mo_point_builder_input(&builder, 0));
 
     mo_point_builder_store(&builder, mo_point_builder_unary(&builder, op, x));
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
-mo_status mo_lower_is_nan(const mo_op_site *site, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_is_nan(const mo_op_site *site, mo_lower_result *lowered,
+                          mo_error *err)
 {
-    return add_classify(site, MO_POINT_IS_NAN, arena, lowered, err);
+    return add_classify(site, MO_POINT_IS_NAN, lowered, err);
 }
 
-mo_status mo_lower_is_finite(const mo_op_site *site, mo_arena *arena,
-                             mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_is_finite(const mo_op_site *site, mo_lower_result *lowered,
+                             mo_error *err)
 {
-    return add_classify(site, MO_POINT_IS_FINITE, arena, lowered, err);
+    return add_classify(site, MO_POINT_IS_FINITE, lowered, err);
 }
 
 /* Infinite, but only with the signs to detect. */
-mo_status mo_lower_is_inf(const mo_op_site *site, mo_arena *arena,
-                          mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_is_inf(const mo_op_site *site, mo_lower_result *lowered,
+                          mo_error *err)
 {
     bool below = mo_op_site_attr_bool(site, "detect_negative", true);
     bool above = mo_op_site_attr_bool(site, "detect_positive", true);
@@ -122,7 +121,7 @@ mo_status mo_lower_is_inf(const mo_op_site *site, mo_arena *arena,
             mo_point_builder_binary(&builder, MO_POINT_I_AND, infinite, side);
     }
     mo_point_builder_store(&builder, infinite);
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }
 
 /* Position of x between the input bounds, rounded to whole levels, scaled to
@@ -148,7 +147,7 @@ static int quantize_register(mo_point_builder *builder, const int in[5],
     return mo_point_builder_binary(builder, MO_POINT_ADD, level, in[3]);
 }
 
-mo_status mo_lower_fake_quantize(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_fake_quantize(const mo_op_site *site,
                                  mo_lower_result *lowered, mo_error *err)
 {
     mo_status status = mo_op_site_check_arity(site, 5, 5, 1, err);
@@ -177,5 +176,5 @@ mo_status mo_lower_fake_quantize(const mo_op_site *site, mo_arena *arena,
     result =
         mo_point_builder_ternary(&builder, MO_POINT_SELECT, low, in[3], result);
     mo_point_builder_store(&builder, result);
-    return mo_point_builder_finish_call(&builder, arena, lowered, err);
+    return mo_point_builder_finish_call(&builder, lowered, err);
 }

@@ -96,7 +96,7 @@ static mo_status read_box(const mo_op_site *site, const mo_shape *deep,
     return MO_OK;
 }
 
-mo_status mo_lower_depth_to_space(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_depth_to_space(const mo_op_site *site,
                                   mo_lower_result *lowered, mo_error *err)
 {
     mo_call_copy_box box;
@@ -105,7 +105,7 @@ mo_status mo_lower_depth_to_space(const mo_op_site *site, mo_arena *arena,
 
     if (status != MO_OK)
         return status;
-    return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, 0, site->n_in, lowered, err);
 }
 
 /* Returns the inverse box, with source and target exchanged. */
@@ -120,7 +120,7 @@ static mo_call_copy_box inverse_box(const mo_call_copy_box *box)
     return turned;
 }
 
-mo_status mo_lower_space_to_depth(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_space_to_depth(const mo_op_site *site,
                                   mo_lower_result *lowered, mo_error *err)
 {
     mo_call_copy_box box;
@@ -130,7 +130,7 @@ mo_status mo_lower_space_to_depth(const mo_op_site *site, mo_arena *arena,
     if (status != MO_OK)
         return status;
     box = inverse_box(&box);
-    return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, 0, site->n_in, lowered, err);
 }
 
 /*
@@ -146,14 +146,6 @@ typedef struct batches {
     int64_t edge[MO_MAX_RANK], begin[MO_MAX_RANK], end[MO_MAX_RANK];
 } batches;
 
-static bool widen_dim(batches *b, int d)
-{
-    return b->edge[d] >= 1 && b->begin[d] >= 0 && b->end[d] >= 0 &&
-           b->begin[d] <= MO_MAX_ELEMENTS && b->end[d] <= MO_MAX_ELEMENTS &&
-           mo_int64_mul(b->many->dims[d], b->edge[d], &b->wide.dims[d]) &&
-           b->wide.dims[d] == b->few->dims[d] + b->begin[d] + b->end[d];
-}
-
 /* The dimension of batches is not cut, and grows by all blocks. */
 static bool batches_fit(batches *b)
 {
@@ -163,7 +155,11 @@ static bool batches_fit(batches *b)
     if (b->edge[0] != 1 || b->begin[0] != 0 || b->end[0] != 0)
         return false;
     for (int d = 1; d < b->many->rank; d++)
-        if (!widen_dim(b, d) || !mo_int64_mul(batch, b->edge[d], &batch))
+        if (!(b->edge[d] >= 1 && b->begin[d] >= 0 && b->end[d] >= 0 &&
+              b->begin[d] <= MO_MAX_ELEMENTS && b->end[d] <= MO_MAX_ELEMENTS &&
+              mo_int64_mul(b->many->dims[d], b->edge[d], &b->wide.dims[d]) &&
+              b->wide.dims[d] == b->few->dims[d] + b->begin[d] + b->end[d]) ||
+            !mo_int64_mul(batch, b->edge[d], &batch))
             return false;
     return batch == b->many->dims[0] && mo_shape_fits(&b->wide);
 }
@@ -193,8 +189,8 @@ static mo_status read_batches(const mo_op_site *site, batches *b, mo_error *err)
 
 /* Reads the parameters, and adds a temporary for the wide tensor. */
 static mo_status prepare_batches(const mo_op_site *site, batches *b,
-                                 mo_arena *arena, mo_lower_result *lowered,
-                                 int *temp, mo_error *err)
+                                 mo_lower_result *lowered, int *temp,
+                                 mo_error *err)
 {
     mo_tensor_desc wide = { .elem = site->in[0].elem };
     mo_status status = read_batches(site, b, err);
@@ -202,7 +198,7 @@ static mo_status prepare_batches(const mo_op_site *site, batches *b,
     if (status != MO_OK)
         return status;
     wide.shape = b->wide;
-    return mo_lower_add_temp(lowered, arena, site, &wide, temp, err);
+    return mo_lower_add_temp(lowered, site, &wide, temp, err);
 }
 
 /* From many batches to wide ones. */
@@ -235,33 +231,31 @@ static mo_call_copy_box crop_box(const batches *b)
     return box;
 }
 
-mo_status mo_lower_batch_to_space(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_batch_to_space(const mo_op_site *site,
                                   mo_lower_result *lowered, mo_error *err)
 {
     batches b = { .many = &site->in[0].shape, .few = &site->out[0].shape };
     mo_call_copy_box box;
     int temp;
-    mo_status status = prepare_batches(site, &b, arena, lowered, &temp, err);
+    mo_status status = prepare_batches(site, &b, lowered, &temp, err);
 
     if (status != MO_OK)
         return status;
     box = box_to_batches(&b);
-    status = mo_lower_copy_add_box(&box, 0, temp, arena, lowered, err);
+    status = mo_lower_copy_add_box(&box, 0, temp, lowered, err);
     if (status != MO_OK)
         return status;
     box = crop_box(&b);
-    return mo_lower_copy_add_box(&box, temp, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, temp, site->n_in, lowered, err);
 }
 
 /* Fills the result with zeros, and copies the data into the middle. */
 static mo_status add_margins(const mo_op_site *site, const batches *b, int temp,
-                             mo_arena *arena, mo_lower_result *lowered,
-                             mo_error *err)
+                             mo_lower_result *lowered, mo_error *err)
 {
     mo_call_copy_box box = crop_box(b);
     mo_call *call;
-    mo_status status =
-        mo_lower_copy_add_call(site, 1, 2, arena, lowered, &call, err);
+    mo_status status = mo_lower_copy_add_call(site, 1, 2, lowered, &call, err);
 
     if (status != MO_OK)
         return status;
@@ -272,19 +266,19 @@ static mo_status add_margins(const mo_op_site *site, const batches *b, int temp,
     return MO_OK;
 }
 
-mo_status mo_lower_space_to_batch(const mo_op_site *site, mo_arena *arena,
+mo_status mo_lower_space_to_batch(const mo_op_site *site,
                                   mo_lower_result *lowered, mo_error *err)
 {
     batches b = { .many = &site->out[0].shape, .few = &site->in[0].shape };
     mo_call_copy_box box;
     int temp;
-    mo_status status = prepare_batches(site, &b, arena, lowered, &temp, err);
+    mo_status status = prepare_batches(site, &b, lowered, &temp, err);
 
     if (status == MO_OK)
-        status = add_margins(site, &b, temp, arena, lowered, err);
+        status = add_margins(site, &b, temp, lowered, err);
     if (status != MO_OK)
         return status;
     box = box_to_batches(&b);
     box = inverse_box(&box);
-    return mo_lower_copy_add_box(&box, temp, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, temp, site->n_in, lowered, err);
 }

@@ -48,12 +48,6 @@ const mo_lower_entry *mo_lower_entry_find(const char *type)
     return id != MO_OPERATOR_NO && entries[id].lower ? &entries[id] : NULL;
 }
 
-static bool must_be_constant(const mo_lower_entry *op, int input)
-{
-    return op->constants == MO_LOWER_ALL_INPUTS ||
-           (input < 32 && op->constants >> input & 1u);
-}
-
 mo_status mo_lower_operator(const mo_op_site *site, mo_arena *arena,
                             mo_lower_result *lowered, mo_error *err)
 {
@@ -72,10 +66,12 @@ mo_status mo_lower_operator(const mo_op_site *site, mo_arena *arena,
                                "has %d inputs and %d outputs", site->n_in,
                                site->n_out);
     for (int i = 0; i < site->n_in; i++)
-        if (must_be_constant(op, i) && !site->value[i])
+        if ((op->constants == MO_LOWER_ALL_INPUTS ||
+             (i < 32 && op->constants >> i & 1u)) &&
+            !site->value[i])
             return mo_op_site_fail(site, MO_E_SUPPORT, err,
                                    "its input %d must be a constant", i);
     status = mo_op_site_check_shapes(site, arena, err);
-    *lowered = (mo_lower_result){ 0 };
-    return status == MO_OK ? op->lower(site, arena, lowered, err) : status;
+    *lowered = (mo_lower_result){ .arena = arena };
+    return status == MO_OK ? op->lower(site, lowered, err) : status;
 }

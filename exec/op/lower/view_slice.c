@@ -12,8 +12,8 @@ enum { MANY = MO_CALL_MAX_OPERANDS };
 
 /* The new shape is known; the attributes and inputs it follows from are not
  * read. */
-mo_status mo_lower_view(const mo_op_site *site, mo_arena *arena,
-                        mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_view(const mo_op_site *site, mo_lower_result *lowered,
+                        mo_error *err)
 {
     char from[MO_TENSOR_DESC_TEXT_SIZE], to[MO_TENSOR_DESC_TEXT_SIZE];
     mo_call *call;
@@ -28,7 +28,7 @@ mo_status mo_lower_view(const mo_op_site *site, mo_arena *arena,
         return mo_op_site_fail(site, MO_E_INPUT, err, "cannot turn %s into %s",
                                mo_tensor_desc_format(&site->in[0], from),
                                mo_tensor_desc_format(&site->out[0], to));
-    status = mo_lower_add_call(lowered, arena, MO_CALL_VIEW, 1, 1, &call, err);
+    status = mo_lower_add_call(lowered, MO_CALL_VIEW, 1, 1, &call, err);
     if (status == MO_OK) {
         call->in[0] = 0;
         call->out[0] = site->n_in;
@@ -36,8 +36,8 @@ mo_status mo_lower_view(const mo_op_site *site, mo_arena *arena,
     return status;
 }
 
-mo_status mo_lower_slice(const mo_op_site *site, mo_arena *arena,
-                         mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_slice(const mo_op_site *site, mo_lower_result *lowered,
+                         mo_error *err)
 {
     mo_error why = { 0 };
     mo_call_copy_box box;
@@ -48,8 +48,9 @@ mo_status mo_lower_slice(const mo_op_site *site, mo_arena *arena,
     if (status == MO_OK)
         status = mo_lower_copy_check_types(site, err);
     if (status == MO_OK)
-        status = mo_op_site_rule_op(
-            site, MO_INFER_RULE_ALL & ~MO_INFER_RULE_INPUT(0), arena, &op, err);
+        status = mo_op_site_rule_op(site,
+                                    MO_INFER_RULE_ALL & ~MO_INFER_RULE_INPUT(0),
+                                    lowered->arena, &op, err);
     if (status != MO_OK)
         return status;
     status = mo_infer_slice_read(&op, &cut, &why);
@@ -62,5 +63,5 @@ mo_status mo_lower_slice(const mo_op_site *site, mo_arena *arena,
     box.in_offset = cut.view.base;
     for (int d = 0; d < box.rank; d++)
         box.in_stride[d] = cut.view.stride[d];
-    return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, 0, site->n_in, lowered, err);
 }

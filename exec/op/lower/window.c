@@ -61,24 +61,6 @@ static void pad_same(mo_call_window *f, bool upper)
     }
 }
 
-static mo_status read_attributes(const mo_op_site *site, mo_call_window *f,
-                                 mo_error *err)
-{
-    int n = f->spatial;
-    mo_status status =
-        mo_op_site_attr_ints(site, "strides", 1, f->stride, n, err);
-
-    if (status == MO_OK)
-        status =
-            mo_op_site_attr_ints(site, "dilations", 1, f->dilation, n, err);
-    if (status == MO_OK)
-        status =
-            mo_op_site_attr_ints(site, "pads_begin", 0, f->pad_begin, n, err);
-    if (status == MO_OK)
-        status = mo_op_site_attr_ints(site, "pads_end", 0, f->pad_end, n, err);
-    return status == MO_OK ? check_range(site, f, err) : status;
-}
-
 static mo_status pad_by_rule(const mo_op_site *site, mo_call_window *f,
                              mo_error *err)
 {
@@ -112,7 +94,19 @@ mo_status mo_lower_window_read(const mo_op_site *site, const int64_t *kernel,
     memcpy(f.in, site->in[0].shape.dims + 2, bytes);
     memcpy(f.out, site->out[0].shape.dims + 2, bytes);
     memcpy(f.kernel, kernel, bytes);
-    status = read_attributes(site, &f, err);
+
+    int n = f.spatial;
+    status = mo_op_site_attr_ints(site, "strides", 1, f.stride, n, err);
+
+    if (status == MO_OK)
+        status = mo_op_site_attr_ints(site, "dilations", 1, f.dilation, n, err);
+    if (status == MO_OK)
+        status =
+            mo_op_site_attr_ints(site, "pads_begin", 0, f.pad_begin, n, err);
+    if (status == MO_OK)
+        status = mo_op_site_attr_ints(site, "pads_end", 0, f.pad_end, n, err);
+    if (status == MO_OK)
+        status = check_range(site, &f, err);
     if (status == MO_OK)
         status = pad_by_rule(site, &f, err);
     if (status == MO_OK)

@@ -65,22 +65,6 @@ bool mo_plan_device_fits(const mo_plan_device *device, int64_t workspace_bytes)
            sum <= device->capacity_bytes;
 }
 
-static mo_status fail_capacity(const mo_plan_device *device, int64_t workspace,
-                               mo_error *err)
-{
-    int64_t lack = device->arena_bytes - device->capacity_bytes;
-    bool known = mo_int64_add(lack, device->weight_bytes, &lack) &&
-                 mo_int64_add(lack, workspace, &lack);
-
-    return mo_fail(err, MO_E_INPUT,
-                   "device '%.80s' is too small by %" PRId64 " bytes: it needs "
-                   "%" PRId64 " for values, %" PRId64 " for weights and "
-                   "%" PRId64 " to work in, and has %" PRId64 "; place less "
-                   "there, or give it more memory",
-                   device->id, known ? lack : INT64_MAX, device->arena_bytes,
-                   device->weight_bytes, workspace, device->capacity_bytes);
-}
-
 mo_status mo_plan_check_capacity(const mo_exec_plan *plan,
                                  const int64_t *workspace, mo_error *err)
 {
@@ -88,8 +72,20 @@ mo_status mo_plan_check_capacity(const mo_exec_plan *plan,
         const mo_plan_device *device = &plan->devices[d];
         int64_t extra = workspace ? workspace[d] : 0;
 
-        if (!mo_plan_device_fits(device, extra))
-            return fail_capacity(device, extra, err);
+        if (!mo_plan_device_fits(device, extra)) {
+            int64_t lack = device->arena_bytes - device->capacity_bytes;
+            bool known = mo_int64_add(lack, device->weight_bytes, &lack) &&
+                         mo_int64_add(lack, extra, &lack);
+
+            return mo_fail(
+                err, MO_E_INPUT,
+                "device '%.80s' is too small by %" PRId64 " bytes: it needs "
+                "%" PRId64 " for values, %" PRId64 " for weights and "
+                "%" PRId64 " to work in, and has %" PRId64 "; place less "
+                "there, or give it more memory",
+                device->id, known ? lack : INT64_MAX, device->arena_bytes,
+                device->weight_bytes, extra, device->capacity_bytes);
+        }
     }
     return MO_OK;
 }

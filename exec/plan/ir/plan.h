@@ -27,7 +27,7 @@
 enum { MO_PLAN_NONE = -1 };
 
 /* The position of a value inside the buffer of another one: the same shape but
- * for the channels, both channels-last (exec/plan/passes/concat_inplace.h). */
+ * for the channels, both channels-last (exec/plan/passes/concat_inplace.c). */
 typedef struct mo_plan_slice {
     int of;     /* value */
     int64_t at; /* its first channel there */

@@ -55,28 +55,6 @@ static void write_value(const mo_exec_plan *plan, int v, mo_json_writer *w)
     mo_json_end(w);
 }
 
-static void write_attention(mo_json_writer *w,
-                            const mo_call_attention *attention)
-{
-    write_flag(w, "causal", attention->causal);
-    if (attention->score)
-        mo_json_put_int(w, "score", attention->score->n_steps);
-}
-
-/* A product of [m, k] and [k, n]; batches: how many of them. */
-static void write_matmul(mo_json_writer *w, const mo_call_matmul *matmul)
-{
-    int64_t batches = 1;
-
-    for (int d = 0; d < matmul->n_batch; d++)
-        batches *= matmul->extent[d];
-    mo_json_put_int(w, "m", matmul->m);
-    mo_json_put_int(w, "n", matmul->n);
-    mo_json_put_int(w, "k", matmul->k);
-    if (batches != 1)
-        mo_json_put_int(w, "batches", batches);
-}
-
 static void write_call(const mo_exec_plan *plan, int c, mo_json_writer *w)
 {
     const mo_plan_call *it = &plan->calls[c];
@@ -87,10 +65,24 @@ static void write_call(const mo_exec_plan *plan, int c, mo_json_writer *w)
     write_text(w, "device", plan->devices[it->device].id);
     mo_json_put_ints(w, "in", it->call.in, it->call.n_in);
     mo_json_put_ints(w, "out", it->call.out, it->call.n_out);
-    if (it->call.kind == MO_CALL_MATMUL)
-        write_matmul(w, &it->call.u.matmul);
-    if (it->call.kind == MO_CALL_ATTENTION)
-        write_attention(w, &it->call.u.attention);
+    if (it->call.kind == MO_CALL_MATMUL) {
+        /* A product of [m, k] and [k, n]; batches: how many of them. */
+        const mo_call_matmul *m = &it->call.u.matmul;
+        int64_t batches = 1;
+
+        for (int d = 0; d < m->n_batch; d++)
+            batches *= m->extent[d];
+        mo_json_put_int(w, "m", m->m);
+        mo_json_put_int(w, "n", m->n);
+        mo_json_put_int(w, "k", m->k);
+        if (batches != 1)
+            mo_json_put_int(w, "batches", batches);
+    }
+    if (it->call.kind == MO_CALL_ATTENTION) {
+        write_flag(w, "causal", it->call.u.attention.causal);
+        if (it->call.u.attention.score)
+            mo_json_put_int(w, "score", it->call.u.attention.score->n_steps);
+    }
     if (it->call.after)
         mo_json_put_int(w, "epilogue", it->call.after->n_steps);
     if (plan->devices[it->device].n_streams > 1) {
@@ -149,36 +141,6 @@ static void write_output(const mo_exec_plan *plan, int i, mo_json_writer *w)
     mo_json_end(w);
 }
 
-static void write_step(const mo_exec_plan *plan, int device, int step,
-                       mo_json_writer *w)
-{
-    static const char *const words[] = {
-        [MO_PLAN_STEP_COMPUTE] = "compute",
-        [MO_PLAN_STEP_SEND] = "send",
-        [MO_PLAN_STEP_RECEIVE] = "receive",
-        [MO_PLAN_STEP_AWAIT] = "await",
-    };
-    const mo_plan_step *it = &plan->devices[device].steps[step];
-    const mo_plan_transfer *transfer;
-
-    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
-    mo_json_put_int(w, "order", it->order);
-    write_text(w, "do", words[it->kind]);
-    if (it->kind == MO_PLAN_STEP_COMPUTE) {
-        mo_json_put_int(w, "call", it->what);
-        write_text(w, "name", plan->items[plan->calls[it->what].item].name);
-    } else {
-        transfer = &plan->transfers[it->what];
-        mo_json_put_int(w, "transfer", it->what);
-        write_text(w, "name", plan->values[transfer->from_value].name);
-        if (transfer->from == device)
-            write_text(w, "to", plan->devices[transfer->to].id);
-        else
-            write_text(w, "from", plan->devices[transfer->from].id);
-    }
-    mo_json_end(w);
-}
-
 static void write_device(const mo_exec_plan *plan, int d, mo_json_writer *w)
 {
     const mo_plan_device *device = &plan->devices[d];
@@ -190,8 +152,33 @@ static void write_device(const mo_exec_plan *plan, int d, mo_json_writer *w)
     if (device->capacity_bytes != INT64_MAX)
         mo_json_put_int(w, "capacity_bytes", device->capacity_bytes);
     mo_json_begin_array(w, "steps", MO_JSON_HANGING);
-    for (int s = 0; s < device->n_steps; s++)
-        write_step(plan, d, s, w);
+    for (int s = 0; s < device->n_steps; s++) {
+        static const char *const words[] = {
+            [MO_PLAN_STEP_COMPUTE] = "compute",
+            [MO_PLAN_STEP_SEND] = "send",
+            [MO_PLAN_STEP_RECEIVE] = "receive",
+            [MO_PLAN_STEP_AWAIT] = "await",
+        };
+        const mo_plan_step *it = &plan->devices[d].steps[s];
+        const mo_plan_transfer *transfer;
+
+        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+        mo_json_put_int(w, "order", it->order);
+        write_text(w, "do", words[it->kind]);
+        if (it->kind == MO_PLAN_STEP_COMPUTE) {
+            mo_json_put_int(w, "call", it->what);
+            write_text(w, "name", plan->items[plan->calls[it->what].item].name);
+        } else {
+            transfer = &plan->transfers[it->what];
+            mo_json_put_int(w, "transfer", it->what);
+            write_text(w, "name", plan->values[transfer->from_value].name);
+            if (transfer->from == d)
+                write_text(w, "to", plan->devices[transfer->to].id);
+            else
+                write_text(w, "from", plan->devices[transfer->from].id);
+        }
+        mo_json_end(w);
+    }
     mo_json_end(w);
     mo_json_end(w);
 }

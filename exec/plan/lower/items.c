@@ -107,27 +107,6 @@ static mo_status emit_view(emission *p, const mo_call *call, mo_error *err)
                            : status;
 }
 
-static mo_status copy_operands(emission *p, const mo_call *from, mo_call *to,
-                               mo_error *err)
-{
-    mo_arena *arena = p->l->plan->arena;
-    mo_status status = MO_OK;
-
-    to->in = mo_arena_array(arena, (size_t) from->n_in, sizeof *to->in);
-    to->out = mo_arena_array(arena, (size_t) from->n_out, sizeof *to->out);
-    if (!to->in || !to->out)
-        return mo_fail_memory(err);
-    for (int i = 0; i < from->n_in && status == MO_OK; i++)
-        status = read_operand(p, from->in[i], &to->in[i], err);
-    for (int i = 0; i < from->n_out && status == MO_OK; i++) {
-        mo_plan_value value = output_value(p, from->out[i]);
-
-        status = write_operand(p, from->out[i], &value, err);
-        to->out[i] = p->values[from->out[i]];
-    }
-    return status;
-}
-
 static mo_status copy_array(mo_arena *arena, const void *from, size_t size,
                             void **to, mo_error *err)
 {
@@ -161,24 +140,6 @@ static mo_status copy_attributes(emission *p, mo_call *call, mo_error *err)
     return status;
 }
 
-/* Replicated work is an item on each device. */
-static mo_status add_item(emission *p, mo_error *err)
-{
-    const mo_op *op = &p->l->g->ops[p->id];
-    mo_exec_plan *plan = p->l->plan;
-    mo_plan_item *item = &plan->items[plan->n_items];
-    mo_status status =
-        mo_plan_lower_copy_text(p->l, op->name, &item->name, err);
-
-    if (status == MO_OK)
-        status = mo_plan_lower_copy_text(p->l, op->type, &item->type, err);
-    item->class = mo_plan_lower_op_class(op);
-    item->op = MO_PLAN_NONE;
-    item->device = p->device;
-    p->item = plan->n_items++;
-    return status;
-}
-
 /* There is room: mo_plan_lower_build_items has counted the calls. */
 static mo_status emit_call(emission *p, const mo_call *call, mo_error *err)
 {
@@ -186,28 +147,45 @@ static mo_status emit_call(emission *p, const mo_call *call, mo_error *err)
     mo_plan_call *made = &plan->calls[plan->n_calls];
     mo_status status = MO_OK;
 
-    if (p->item == MO_PLAN_NONE)
-        status = add_item(p, err);
+    if (p->item == MO_PLAN_NONE) {
+        const mo_op *op = &p->l->g->ops[p->id];
+        mo_plan_item *item = &plan->items[plan->n_items];
+
+        /* Replicated work is an item on each device. */
+        status = mo_plan_lower_copy_text(p->l, op->name, &item->name, err);
+        if (status == MO_OK)
+            status = mo_plan_lower_copy_text(p->l, op->type, &item->type, err);
+        item->class = mo_plan_lower_op_class(op);
+        item->op = MO_PLAN_NONE;
+        item->device = p->device;
+        p->item = plan->n_items++;
+    }
     *made = (mo_plan_call){
         .call = *call, .item = p->item, .device = p->device, .timed_as = p->item
     };
-    if (status == MO_OK)
-        status = copy_operands(p, call, &made->call, err);
+    if (status == MO_OK) {
+        mo_arena *arena = p->l->plan->arena;
+
+        made->call.in =
+            mo_arena_array(arena, (size_t) call->n_in, sizeof *made->call.in);
+        made->call.out =
+            mo_arena_array(arena, (size_t) call->n_out, sizeof *made->call.out);
+        if (!made->call.in || !made->call.out)
+            status = mo_fail_memory(err);
+        else {
+            for (int i = 0; i < call->n_in && status == MO_OK; i++)
+                status = read_operand(p, call->in[i], &made->call.in[i], err);
+            for (int i = 0; i < call->n_out && status == MO_OK; i++) {
+                mo_plan_value value = output_value(p, call->out[i]);
+
+                status = write_operand(p, call->out[i], &value, err);
+                made->call.out[i] = p->values[call->out[i]];
+            }
+        }
+    }
     if (status == MO_OK)
         status = copy_attributes(p, &made->call, err);
     plan->n_calls += status == MO_OK;
-    return status;
-}
-
-static mo_status emit_op_calls(emission *p, mo_error *err)
-{
-    const mo_lower_result *lowered = &emitted_op(p)->lowered;
-    mo_status status = MO_OK;
-
-    for (int c = 0; c < lowered->n_calls && status == MO_OK; c++)
-        status = lowered->calls[c].kind == MO_CALL_VIEW
-                     ? emit_view(p, &lowered->calls[c], err)
-                     : emit_call(p, &lowered->calls[c], err);
     return status;
 }
 
@@ -228,7 +206,14 @@ static mo_status emit_calls(mo_plan_lower_state *l, int id, int device,
         return mo_fail_memory(err);
     for (int i = 0; i < n; i++)
         p.values[i] = MO_PLAN_NONE;
-    status = emit_op_calls(&p, err);
+
+    const mo_lower_result *lowered = &emitted_op(&p)->lowered;
+    status = MO_OK;
+
+    for (int c = 0; c < lowered->n_calls && status == MO_OK; c++)
+        status = lowered->calls[c].kind == MO_CALL_VIEW
+                     ? emit_view(&p, &lowered->calls[c], err)
+                     : emit_call(&p, &lowered->calls[c], err);
     free(p.values);
     return status;
 }
@@ -246,37 +231,6 @@ static bool costs_more(const mo_op *a, const mo_op *b)
     return a->flops != b->flops ? a->flops > b->flops : a->bytes > b->bytes;
 }
 
-static mo_class dominant_class(const mo_plan_lower_state *l, int placed)
-{
-    const mo_coarsen_map *map = l->source->map;
-    const mo_op *dearest;
-
-    if (!map)
-        return mo_plan_lower_op_class(&l->g->ops[placed]);
-    dearest = &l->g->ops[map->member[map->start[placed]]];
-    for (int k = map->start[placed] + 1; k < map->start[placed + 1]; k++)
-        if (costs_more(&l->g->ops[map->member[k]], dearest))
-            dearest = &l->g->ops[map->member[k]];
-    return mo_plan_lower_op_class(dearest);
-}
-
-static mo_status fill_item(mo_plan_lower_state *l, int placed, mo_error *err)
-{
-    const mo_plan_source *source = l->source;
-    const mo_op *op = &source->placed->ops[placed];
-    mo_plan_item *item = &l->plan->items[placed];
-    mo_status status = mo_plan_lower_copy_text(l, op->name, &item->name, err);
-
-    if (status == MO_OK)
-        status = mo_plan_lower_copy_text(l, op->type, &item->type, err);
-    item->class = dominant_class(l, placed);
-    item->op = placed;
-    item->device = source->schedule->device[placed];
-    item->predicted_ns =
-        mo_instance_p_ns(source->instance, placed, item->device);
-    return status;
-}
-
 /* Items of placed ops have the ops' numbers; those of replicated work are
  * appended as they turn up. */
 static mo_status create_items(mo_plan_lower_state *l, mo_error *err)
@@ -290,8 +244,32 @@ static mo_status create_items(mo_plan_lower_state *l, mo_error *err)
     if (!plan->items)
         return mo_fail_memory(err);
     plan->n_items = n;
-    for (int i = 0; i < n && status == MO_OK; i++)
-        status = fill_item(l, i, err);
+    for (int i = 0; i < n && status == MO_OK; i++) {
+        const mo_plan_source *source = l->source;
+        const mo_op *op = &source->placed->ops[i];
+        mo_plan_item *item = &l->plan->items[i];
+        status = mo_plan_lower_copy_text(l, op->name, &item->name, err);
+
+        if (status == MO_OK)
+            status = mo_plan_lower_copy_text(l, op->type, &item->type, err);
+
+        const mo_coarsen_map *map = l->source->map;
+        const mo_op *dearest;
+
+        if (!map)
+            item->class = mo_plan_lower_op_class(&l->g->ops[i]);
+        else {
+            dearest = &l->g->ops[map->member[map->start[i]]];
+            for (int k = map->start[i] + 1; k < map->start[i + 1]; k++)
+                if (costs_more(&l->g->ops[map->member[k]], dearest))
+                    dearest = &l->g->ops[map->member[k]];
+            item->class = mo_plan_lower_op_class(dearest);
+        }
+        item->op = i;
+        item->device = source->schedule->device[i];
+        item->predicted_ns =
+            mo_instance_p_ns(source->instance, i, item->device);
+    }
     return status;
 }
 
@@ -331,31 +309,6 @@ static mo_status reserve_calls(mo_plan_lower_state *l, mo_error *err)
     return l->plan->calls ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status emit_replicated(mo_plan_lower_state *l, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int id = 0; id < l->g->n_ops; id++)
-        for (int n = l->ops[id].needs; n != MO_PLAN_NONE && status == MO_OK;
-             n = l->needs[n].next)
-            status = emit_calls(l, id, l->needs[n].device, MO_PLAN_NONE, err);
-    return status;
-}
-
-static mo_status emit_item(mo_plan_lower_state *l, int placed, mo_error *err)
-{
-    const mo_coarsen_map *map = l->source->map;
-    int device = l->source->schedule->device[placed];
-    mo_status status = MO_OK;
-
-    if (!map)
-        return emit_calls(l, placed, device, placed, err);
-    for (int k = map->start[placed];
-         k < map->start[placed + 1] && status == MO_OK; k++)
-        status = emit_calls(l, map->member[k], device, placed, err);
-    return status;
-}
-
 /*
  * List order (topological sort): items are ordered by the times at which the
  * schedule ends them, as far as precedence allows. (By ends and not by starts:
@@ -368,13 +321,6 @@ typedef struct queue {
     int *
         n_pending; /* by op: number of edges into it from ops not yet emitted */
 } queue;
-
-static void release_successors(const mo_graph *g, queue *q, int op)
-{
-    for (int e = g->out_start[op]; e < g->out_start[op + 1]; e++)
-        if (--q->n_pending[g->edges[e].to] == 0)
-            mo_pairing_heap_push(&q->heap, &q->first, g->edges[e].to);
-}
 
 static mo_status emit_in_order(mo_plan_lower_state *l, queue *q, mo_error *err)
 {
@@ -393,8 +339,20 @@ static mo_status emit_in_order(mo_plan_lower_state *l, queue *q, mo_error *err)
     while (q->first != MO_PAIRING_HEAP_EMPTY && status == MO_OK) {
         int op = mo_pairing_heap_pop(&q->heap, &q->first);
 
-        status = emit_item(l, op, err);
-        release_successors(g, q, op);
+        const mo_coarsen_map *map = l->source->map;
+        int device = l->source->schedule->device[op];
+        status = MO_OK;
+
+        if (!map)
+            status = emit_calls(l, op, device, op, err);
+        else {
+            for (int k = map->start[op];
+                 k < map->start[op + 1] && status == MO_OK; k++)
+                status = emit_calls(l, map->member[k], device, op, err);
+        }
+        for (int e = g->out_start[op]; e < g->out_start[op + 1]; e++)
+            if (--q->n_pending[g->edges[e].to] == 0)
+                mo_pairing_heap_push(&q->heap, &q->first, g->edges[e].to);
     }
     return status;
 }
@@ -409,8 +367,13 @@ mo_status mo_plan_lower_build_items(mo_plan_lower_state *l, mo_error *err)
 
     if (status == MO_OK)
         status = reserve_calls(l, err);
-    if (status == MO_OK)
-        status = emit_replicated(l, err);
+    if (status == MO_OK) {
+        for (int id = 0; id < l->g->n_ops; id++)
+            for (int j = l->ops[id].needs; j != MO_PLAN_NONE && status == MO_OK;
+                 j = l->needs[j].next)
+                status =
+                    emit_calls(l, id, l->needs[j].device, MO_PLAN_NONE, err);
+    }
     if (status == MO_OK) {
         queue q = { { numbers, numbers + n, keys }, 0, numbers + 2 * n };
 

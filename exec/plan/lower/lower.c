@@ -8,24 +8,6 @@
 #include "exec/plan/passes/passes.h"
 #include "graph/op_attrs.h"
 
-/* Devices of ops, from the schedule; MO_PLAN_NONE: replicated. */
-static void assign_devices(mo_plan_lower_state *l)
-{
-    const mo_plan_source *source = l->source;
-
-    assert(source->schedule->n == source->placed->n_ops);
-    assert(!source->map || source->map->n_fine == l->g->n_ops);
-    for (int id = 0; id < l->g->n_ops; id++) {
-        mo_plan_lower_op *op = &l->ops[id];
-        int placed = source->map ? source->map->coarse_of[id] : id;
-
-        op->item = placed < 0 ? MO_PLAN_NONE : placed;
-        op->device =
-            placed < 0 ? MO_PLAN_NONE : source->schedule->device[placed];
-        op->needs = MO_PLAN_NONE;
-    }
-}
-
 /* A replicated tensor is available on any device. */
 static int output_device(const mo_plan_lower_state *l,
                          const mo_plan_lower_io_port *output)
@@ -168,51 +150,35 @@ static bool is_op_type(const mo_plan_lower_state *l, int id, const char *type)
     return l->ops[id].type && strcmp(l->ops[id].type, type) == 0;
 }
 
-static mo_status add_result(mo_plan_lower_state *l, int id, mo_error *err)
-{
-    const char *name;
-    mo_status status =
-        mo_plan_lower_copy_text(l, l->g->ops[id].name, &name, err);
-
-    if (status == MO_OK && l->ops[id].n_in != 1)
-        status = mo_plan_lower_fail(l, id, err, "a result has one input");
-    return status == MO_OK ? add_output(l, id, name, l->ops[id].in[0], err)
-                           : status;
-}
-
-static mo_status find_declared_io(mo_plan_lower_state *l, mo_error *err)
+static mo_status find_io(mo_plan_lower_state *l, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int id = 0; id < l->g->n_ops && status == MO_OK; id++) {
         if (is_op_type(l, id, "Parameter"))
             status = add_input(l, id, err);
-        else if (is_op_type(l, id, "Result"))
-            status = add_result(l, id, err);
-        else if (l->g->ops[id].is_output)
+        else if (is_op_type(l, id, "Result")) {
+            const char *name;
+            status = mo_plan_lower_copy_text(l, l->g->ops[id].name, &name, err);
+
+            if (status == MO_OK && l->ops[id].n_in != 1)
+                status =
+                    mo_plan_lower_fail(l, id, err, "a result has one input");
+            if (status == MO_OK)
+                status = add_output(l, id, name, l->ops[id].in[0], err);
+        } else if (l->g->ops[id].is_output)
             status = add_outputs(l, id, err);
     }
-    return status;
-}
+    if (status == MO_OK && l->n_outputs == 0) {
+        /* Without results in the graph, outputs are the tensors without
+         * readers. */
+        status = MO_OK;
 
-/* Without results in the graph, outputs are the tensors without readers. */
-static mo_status add_unread_outputs(mo_plan_lower_state *l, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int id = 0; id < l->g->n_ops && status == MO_OK; id++)
-        if (mo_graph_out_degree(l->g, id) == 0 &&
-            !is_op_type(l, id, "Parameter"))
-            status = add_outputs(l, id, err);
-    return status;
-}
-
-static mo_status find_io(mo_plan_lower_state *l, mo_error *err)
-{
-    mo_status status = find_declared_io(l, err);
-
-    if (status == MO_OK && l->n_outputs == 0)
-        status = add_unread_outputs(l, err);
+        for (int id = 0; id < l->g->n_ops && status == MO_OK; id++)
+            if (mo_graph_out_degree(l->g, id) == 0 &&
+                !is_op_type(l, id, "Parameter"))
+                status = add_outputs(l, id, err);
+    }
     if (status != MO_OK)
         return status;
     if (l->n_inputs > 0)
@@ -221,22 +187,6 @@ static mo_status find_io(mo_plan_lower_state *l, mo_error *err)
         qsort(l->outputs, l->n_outputs, sizeof *l->outputs, compare_ports);
     for (size_t i = 0; i < l->n_inputs; i++)
         l->tensors[l->inputs[i].tensor].input = (int) i;
-    return MO_OK;
-}
-
-static mo_status write_inputs(mo_plan_lower_state *l, mo_error *err)
-{
-    mo_exec_plan *plan = l->plan;
-
-    plan->n_inputs = (int) l->n_inputs;
-    plan->inputs =
-        mo_arena_array(plan->arena, l->n_inputs, sizeof *plan->inputs);
-    if (!plan->inputs)
-        return mo_fail_memory(err);
-    for (size_t i = 0; i < l->n_inputs; i++)
-        plan->inputs[i] =
-            (mo_plan_input){ .name = l->inputs[i].name,
-                             .desc = l->tensors[l->inputs[i].tensor].desc };
     return MO_OK;
 }
 
@@ -264,8 +214,17 @@ static mo_status write_output(mo_plan_lower_state *l,
 static mo_status write_io(mo_plan_lower_state *l, mo_error *err)
 {
     mo_exec_plan *plan = l->plan;
-    mo_status status = write_inputs(l, err);
+    mo_status status = MO_OK;
 
+    plan->n_inputs = (int) l->n_inputs;
+    plan->inputs =
+        mo_arena_array(plan->arena, l->n_inputs, sizeof *plan->inputs);
+    if (!plan->inputs)
+        return mo_fail_memory(err);
+    for (size_t i = 0; i < l->n_inputs; i++)
+        plan->inputs[i] =
+            (mo_plan_input){ .name = l->inputs[i].name,
+                             .desc = l->tensors[l->inputs[i].tensor].desc };
     plan->n_outputs = (int) l->n_outputs;
     plan->outputs =
         mo_arena_array(plan->arena, l->n_outputs, sizeof *plan->outputs);
@@ -304,25 +263,27 @@ static mo_status run_lowering(mo_plan_lower_state *l, mo_error *err)
     };
     mo_status status = init_state(l, err);
 
-    if (status == MO_OK)
-        assign_devices(l);
+    if (status == MO_OK) {
+        /* Devices of ops, from the schedule; MO_PLAN_NONE: replicated. */
+        const mo_plan_source *source = l->source;
+
+        assert(source->schedule->n == source->placed->n_ops);
+        assert(!source->map || source->map->n_fine == l->g->n_ops);
+        for (int id = 0; id < l->g->n_ops; id++) {
+            mo_plan_lower_op *op = &l->ops[id];
+            int placed = source->map ? source->map->coarse_of[id] : id;
+
+            op->item = placed < 0 ? MO_PLAN_NONE : placed;
+            op->device =
+                placed < 0 ? MO_PLAN_NONE : source->schedule->device[placed];
+            op->needs = MO_PLAN_NONE;
+        }
+    }
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == MO_OK; i++)
         status = steps[i](l, err);
     if (status == MO_OK)
         status = mo_plan_values_commit(&l->values, l->plan, err);
     return status == MO_OK ? mo_pass_dce(l->plan, err) : status;
-}
-
-static void clear_state(mo_plan_lower_state *l)
-{
-    mo_plan_values_clear(&l->values);
-    free(l->outputs);
-    free(l->inputs);
-    free(l->needs);
-    free(l->places);
-    free(l->failures);
-    free(l->tensors);
-    mo_arena_free(l->scratch);
 }
 
 mo_status mo_plan_lower(const mo_plan_source *source, mo_exec_plan *plan,
@@ -335,6 +296,13 @@ mo_status mo_plan_lower(const mo_plan_source *source, mo_exec_plan *plan,
                               .causal = MO_PLAN_NONE };
     mo_status status = run_lowering(&l, err);
 
-    clear_state(&l);
+    mo_plan_values_clear(&l.values);
+    free(l.outputs);
+    free(l.inputs);
+    free(l.needs);
+    free(l.places);
+    free(l.failures);
+    free(l.tensors);
+    mo_arena_free(l.scratch);
     return status;
 }

@@ -87,33 +87,6 @@ static mo_status add_missing(input_list *all, const mo_weights_missing *missing,
     return status;
 }
 
-/* Adds the constants that an op with one input lacks, if these may be
- * synthesized or follow from its shapes. */
-static mo_status add_missing_inputs(input_list *all, mo_error *err)
-{
-    mo_plan_lower_state *l = all->l;
-    const int *first = &l->first_tensor[all->op];
-    mo_weights_partial_op partial = { .op = &l->g->ops[all->op],
-                                      .type = l->ops[all->op].type,
-                                      .n_out = first[1] - first[0] };
-    mo_weights_missing missing = { 0 };
-
-    if (all->n != 1 || partial.n_out < 1)
-        return MO_OK;
-    partial.in = &l->tensors[all->items[0].tensor].desc;
-    partial.out = &l->tensors[first[0]].desc;
-    mo_weights_find_missing(&partial, l->scratch, &missing);
-    if (missing.determined || mo_weights_may_synthesize(l->source->constants))
-        return add_missing(all, &missing, err);
-    if (missing.n == 0)
-        return MO_OK;
-    l->lacks = MO_PLAN_LACKS_WEIGHTS;
-    return mo_plan_lower_fail(
-        l, all->op, err,
-        "has no weights; run with --random-weights 1 to use random ones, or "
-        "give their shape by the attribute weights, moirai-graph(5)");
-}
-
 static mo_status collect_inputs(input_list *all, mo_error *err)
 {
     const mo_graph *g = all->l->g;
@@ -136,7 +109,32 @@ static mo_status collect_inputs(input_list *all, mo_error *err)
     if (status == MO_OK)
         status =
             mo_plan_lower_attr_tensors(all->l, all->op, add_input, all, err);
-    return status == MO_OK ? add_missing_inputs(all, err) : status;
+    if (status != MO_OK)
+        return status;
+
+    /* Adds the constants that an op with one input lacks, if these may be
+     * synthesized or follow from its shapes. */
+    mo_plan_lower_state *l = all->l;
+    const int *first = &l->first_tensor[all->op];
+    mo_weights_partial_op partial = { .op = &l->g->ops[all->op],
+                                      .type = l->ops[all->op].type,
+                                      .n_out = first[1] - first[0] };
+    mo_weights_missing missing = { 0 };
+
+    if (all->n != 1 || partial.n_out < 1)
+        return MO_OK;
+    partial.in = &l->tensors[all->items[0].tensor].desc;
+    partial.out = &l->tensors[first[0]].desc;
+    mo_weights_find_missing(&partial, l->scratch, &missing);
+    if (missing.determined || mo_weights_may_synthesize(l->source->constants))
+        return add_missing(all, &missing, err);
+    if (missing.n == 0)
+        return MO_OK;
+    l->lacks = MO_PLAN_LACKS_WEIGHTS;
+    return mo_plan_lower_fail(
+        l, all->op, err,
+        "has no weights; run with --random-weights 1 to use random ones, or "
+        "give their shape by the attribute weights, moirai-graph(5)");
 }
 
 /* Returns whether the op is commutative. */
@@ -194,26 +192,6 @@ static bool may_take_any_order(const input_list *all)
             mo_weights_may_synthesize(all->l->source->constants));
 }
 
-static mo_status set_unnumbered_ports(input_list *all, int *in, int unnumbered,
-                                      mo_error *err)
-{
-    int port = 0;
-
-    if (unnumbered > 1 && !may_take_any_order(all))
-        return mo_plan_lower_fail(
-            all->l, all->op, err,
-            "nothing tells its inputs apart; give its edges "
-            "a dst_port");
-    for (size_t i = 0; i < all->n && unnumbered > 0; i++) {
-        if (all->items[i].port != MO_PORT_NONE)
-            continue;
-        while (in[port] != MO_PLAN_NONE)
-            port++;
-        in[port] = all->items[i].tensor;
-    }
-    return MO_OK;
-}
-
 static mo_status arrange_inputs(input_list *all, mo_error *err)
 {
     mo_plan_lower_op *op = &all->l->ops[all->op];
@@ -226,22 +204,27 @@ static mo_status arrange_inputs(input_list *all, mo_error *err)
     for (int i = 0; i < n; i++)
         op->in[i] = MO_PLAN_NONE;
     status = set_numbered_ports(all, op->in, n, &unnumbered, err);
-    if (status == MO_OK)
-        status = set_unnumbered_ports(all, op->in, unnumbered, err);
+    if (status == MO_OK) {
+        int *in = op->in;
+        int port = 0;
+
+        if (unnumbered > 1 && !may_take_any_order(all))
+            status = mo_plan_lower_fail(
+                all->l, all->op, err,
+                "nothing tells its inputs apart; give its edges "
+                "a dst_port");
+        else {
+            for (size_t i = 0; i < all->n && unnumbered > 0; i++) {
+                if (all->items[i].port != MO_PORT_NONE)
+                    continue;
+                while (in[port] != MO_PLAN_NONE)
+                    port++;
+                in[port] = all->items[i].tensor;
+            }
+        }
+    }
     if (status == MO_OK)
         op->n_in = n;
-    return status;
-}
-
-/* Fills n_in and in of op from edges, constants and attributes. */
-static mo_status resolve_inputs(mo_plan_lower_state *l, int op, mo_error *err)
-{
-    input_list all = { .l = l, .op = op };
-    mo_status status = collect_inputs(&all, err);
-
-    if (status == MO_OK)
-        status = arrange_inputs(&all, err);
-    free(all.items);
     return status;
 }
 
@@ -353,24 +336,6 @@ static mo_status make_context(mo_plan_lower_state *l, int id, op_context *s,
     return status;
 }
 
-/* Allocates a constant that the plan owns. */
-static mo_status alloc_constant(mo_plan_lower_state *l,
-                                const mo_tensor_desc *desc,
-                                mo_tensor_dense **known, mo_error *err)
-{
-    enum { ALIGNMENT = 64 };
-    size_t bytes = (size_t) mo_tensor_desc_bytes(desc);
-    mo_tensor_dense *made = mo_arena_alloc(l->plan->arena, sizeof *made);
-    char *data = mo_arena_alloc(l->plan->arena, bytes + ALIGNMENT);
-
-    if (!made || !data)
-        return mo_fail_memory(err);
-    data += ALIGNMENT - (uintptr_t) data % ALIGNMENT;
-    *made = (mo_tensor_dense){ .desc = *desc, .data = data };
-    *known = made;
-    return MO_OK;
-}
-
 /* Returns whether folding would replace a small constant by a much larger one,
  * as for a broadcast scalar: the op stays a call. */
 static bool is_expansion(const mo_op_site *site)
@@ -387,34 +352,6 @@ static bool is_expansion(const mo_op_site *site)
     return out > LARGE_BYTES && out / GROWTH > in;
 }
 
-/* Constant folding: evaluates an op with constant inputs only. The plan owns
- * the results. */
-static mo_status fold_op(mo_plan_lower_state *l, int id, const op_context *s,
-                         mo_error *err)
-{
-    mo_weights_store *constants = l->source->constants;
-    const mo_weights_limit limit = mo_weights_computed_limit(constants);
-    int n = s->site.n_out;
-    mo_tensor_dense *outputs = calloc((size_t) n + 1, sizeof *outputs);
-    mo_status status = outputs
-                           ? mo_weights_eval_op(&s->site, &limit, outputs, err)
-                           : mo_fail_memory(err);
-
-    for (int i = 0; i < n && status == MO_OK; i++) {
-        mo_weights_add_computed(constants,
-                                mo_tensor_desc_bytes(&outputs[i].desc));
-        status = mo_plan_adopt_constant(
-            l->plan, &outputs[i], &l->tensors[l->first_tensor[id] + i].known,
-            err);
-    }
-    for (int i = 0; i < n && outputs; i++)
-        mo_tensor_clear(&outputs[i]);
-    free(outputs);
-    if (status != MO_OK)
-        mo_error_set_location(err, NULL, l->g->ops[id].line);
-    return status;
-}
-
 /* Results of ShapeOf are static. */
 static mo_status fold_shape(mo_plan_lower_state *l, int id, const op_context *s,
                             mo_error *err)
@@ -428,7 +365,23 @@ static mo_status fold_shape(mo_plan_lower_state *l, int id, const op_context *s,
             l, id, err,
             "it has not as many elements as its input has "
             "dimensions");
-    status = alloc_constant(l, &s->out[0], &kept, err);
+
+    /* Allocates a constant that the plan owns. */
+    const mo_tensor_desc *desc = &s->out[0];
+    mo_tensor_dense **known = &kept;
+    enum { ALIGNMENT = 64 };
+    size_t bytes = (size_t) mo_tensor_desc_bytes(desc);
+    mo_tensor_dense *made = mo_arena_alloc(l->plan->arena, sizeof *made);
+    char *data = mo_arena_alloc(l->plan->arena, bytes + ALIGNMENT);
+
+    if (!made || !data)
+        status = mo_fail_memory(err);
+    else {
+        data += ALIGNMENT - (uintptr_t) data % ALIGNMENT;
+        *made = (mo_tensor_dense){ .desc = *desc, .data = data };
+        *known = made;
+        status = MO_OK;
+    }
     if (status != MO_OK)
         return status;
     for (int i = 0; i < s->in[0].shape.rank; i++)
@@ -437,26 +390,28 @@ static mo_status fold_shape(mo_plan_lower_state *l, int id, const op_context *s,
     return MO_OK;
 }
 
-static mo_status fail_without_shapes(mo_plan_lower_state *l, int id,
-                                     mo_error *err)
-{
-    l->lacks = MO_PLAN_LACKS_SHAPES;
-    return mo_plan_lower_fail(l, id, err,
-                              "its outputs have no shapes; give it shape and "
-                              "dtype, moirai-graph(5)");
-}
-
 static mo_status lower_op(mo_plan_lower_state *l, int id, mo_error *err)
 {
     mo_plan_lower_op *op = &l->ops[id];
     op_context s = { 0 };
     mo_status status = MO_OK;
 
-    if (op->n_out == 0 && !is_type(op, "Result"))
-        return fail_without_shapes(l, id, err);
+    if (op->n_out == 0 && !is_type(op, "Result")) {
+        l->lacks = MO_PLAN_LACKS_SHAPES;
+        return mo_plan_lower_fail(l, id, err,
+                                  "its outputs have no shapes; give it shape "
+                                  "and dtype, moirai-graph(5)");
+    }
     if (lacks_input_shape(l, id))
         return check_outputs(l, id, err);
-    status = resolve_inputs(l, id, err);
+
+    /* Fills n_in and in of op from edges, constants and attributes. */
+    input_list all = { .l = l, .op = id };
+    status = collect_inputs(&all, err);
+
+    if (status == MO_OK)
+        status = arrange_inputs(&all, err);
+    free(all.items);
     if (status != MO_OK || is_type(op, "Parameter") || is_type(op, "Result"))
         return status;
     status = make_context(l, id, &s, err);
@@ -464,8 +419,30 @@ static mo_status lower_op(mo_plan_lower_state *l, int id, mo_error *err)
         return status;
     if (is_type(op, "ShapeOf"))
         return fold_shape(l, id, &s, err);
-    if (s.all_known && !is_expansion(&s.site))
-        return fold_op(l, id, &s, err);
+    if (s.all_known && !is_expansion(&s.site)) {
+        /* Constant folding: evaluates an op with constant inputs only. The plan
+         * owns the results. */
+        mo_weights_store *constants = l->source->constants;
+        const mo_weights_limit limit = mo_weights_computed_limit(constants);
+        int n = s.site.n_out;
+        mo_tensor_dense *outputs = calloc((size_t) n + 1, sizeof *outputs);
+        status = outputs ? mo_weights_eval_op(&s.site, &limit, outputs, err)
+                         : mo_fail_memory(err);
+
+        for (int i = 0; i < n && status == MO_OK; i++) {
+            mo_weights_add_computed(constants,
+                                    mo_tensor_desc_bytes(&outputs[i].desc));
+            status = mo_plan_adopt_constant(
+                l->plan, &outputs[i],
+                &l->tensors[l->first_tensor[id] + i].known, err);
+        }
+        for (int i = 0; i < n && outputs; i++)
+            mo_tensor_clear(&outputs[i]);
+        free(outputs);
+        if (status != MO_OK)
+            mo_error_set_location(err, NULL, l->g->ops[id].line);
+        return status;
+    }
     if (is_type(op, "Const"))
         return mo_plan_lower_fail(
             l, id, err,

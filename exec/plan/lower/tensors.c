@@ -90,29 +90,6 @@ static mo_tensor_desc output_desc(const mo_op *op, int port)
     return desc;
 }
 
-static mo_status add_output_tensor(mo_plan_lower_state *l, int id, int port,
-                                   mo_error *err)
-{
-    const mo_op *op = &l->g->ops[id];
-    mo_plan_lower_tensor tensor = { .desc = output_desc(op, port),
-                                    .input = MO_PLAN_NONE,
-                                    .op = id,
-                                    .places = MO_PLAN_NONE };
-    int number;
-    mo_status status = name_output(l, op, port, &tensor.name, err);
-
-    return status == MO_OK ? mo_plan_lower_add_tensor(l, &tensor, &number, err)
-                           : status;
-}
-
-/* A constant may have no shape but that of its weights. */
-static int count_outputs(const mo_graph *g, int id)
-{
-    int n = mo_op_n_outputs(&g->ops[id]);
-
-    return n == 0 && id >= g->n_ops ? 1 : n;
-}
-
 mo_status mo_plan_lower_number_tensors(mo_plan_lower_state *l, mo_error *err)
 {
     int n = l->g->n_ops + l->g->n_constants;
@@ -123,10 +100,22 @@ mo_status mo_plan_lower_number_tensors(mo_plan_lower_state *l, mo_error *err)
     if (!l->first_tensor)
         return mo_fail_memory(err);
     for (int id = 0; id < n && status == MO_OK; id++) {
-        int ports = count_outputs(l->g, id);
+        int ports = mo_op_n_outputs(&l->g->ops[id]);
 
-        for (int port = 0; port < ports && status == MO_OK; port++)
-            status = add_output_tensor(l, id, port, err);
+        if (ports == 0 && id >= l->g->n_ops)
+            ports = 1;
+        for (int port = 0; port < ports && status == MO_OK; port++) {
+            const mo_op *op = &l->g->ops[id];
+            mo_plan_lower_tensor tensor = { .desc = output_desc(op, port),
+                                            .input = MO_PLAN_NONE,
+                                            .op = id,
+                                            .places = MO_PLAN_NONE };
+            int number;
+            status = name_output(l, op, port, &tensor.name, err);
+
+            if (status == MO_OK)
+                status = mo_plan_lower_add_tensor(l, &tensor, &number, err);
+        }
         l->first_tensor[id + 1] = (int) l->n_tensors;
     }
     return status;
@@ -421,45 +410,6 @@ static mo_status add_value_input(attr_reader *t, const char *text,
     return add_number_input(t, own->elem, (int) port, text, length, err);
 }
 
-static mo_status add_value_inputs(attr_reader *t, mo_error *err)
-{
-    mo_weight_attr_list list = attr_list(t, "values");
-    mo_status status = MO_OK;
-
-    while (list.length > 0 && status == MO_OK) {
-        const char *stop = memchr(list.text, ';', list.length);
-        size_t length = stop ? (size_t) (stop - list.text) : list.length;
-
-        status = add_value_input(t, list.text, length, err);
-        length += stop != NULL;
-        list.text += length;
-        list.length -= length;
-    }
-    return status;
-}
-
-/* All ops that read the network's input read the same tensor. */
-static mo_status make_network_input(attr_reader *t, const mo_tensor_desc *desc,
-                                    mo_error *err)
-{
-    mo_plan_lower_state *l = t->l;
-    mo_plan_lower_tensor tensor = { .name = "input",
-                                    .desc = *desc,
-                                    .input = MO_PLAN_NONE,
-                                    .op = MO_PLAN_NONE,
-                                    .places = MO_PLAN_NONE };
-    mo_status status =
-        MO_ARRAY_GROW(l->inputs, l->n_inputs, l->inputs_room, err);
-
-    if (status == MO_OK)
-        status = mo_plan_lower_add_tensor(l, &tensor, &l->network_input, err);
-    if (status == MO_OK)
-        l->inputs[l->n_inputs++] =
-            (mo_plan_lower_io_port){ tensor.name, INT64_MAX, t->op,
-                                     l->network_input };
-    return status;
-}
-
 static mo_status add_network_input(attr_reader *t, mo_error *err)
 {
     mo_weight_attr_list list = attr_list(t, "network_input");
@@ -473,10 +423,25 @@ static mo_status add_network_input(attr_reader *t, mo_error *err)
     if (!own || attr.shape.rank < 0)
         return fail_attr(t, "network_input", err);
     desc = (mo_tensor_desc){ own->elem, attr.shape };
-    if (t->l->network_input == MO_PLAN_NONE)
-        status = make_network_input(t, &desc, err);
-    else if (!mo_tensor_desc_equal(&t->l->tensors[t->l->network_input].desc,
-                                   &desc))
+    if (t->l->network_input == MO_PLAN_NONE) {
+        /* All ops that read the network's input read the same tensor. */
+        mo_plan_lower_state *l = t->l;
+        mo_plan_lower_tensor tensor = { .name = "input",
+                                        .desc = desc,
+                                        .input = MO_PLAN_NONE,
+                                        .op = MO_PLAN_NONE,
+                                        .places = MO_PLAN_NONE };
+        status = MO_ARRAY_GROW(l->inputs, l->n_inputs, l->inputs_room, err);
+
+        if (status == MO_OK)
+            status =
+                mo_plan_lower_add_tensor(l, &tensor, &l->network_input, err);
+        if (status == MO_OK)
+            l->inputs[l->n_inputs++] =
+                (mo_plan_lower_io_port){ tensor.name, INT64_MAX, t->op,
+                                         l->network_input };
+    } else if (!mo_tensor_desc_equal(&t->l->tensors[t->l->network_input].desc,
+                                     &desc))
         return mo_plan_lower_fail(
             t->l, t->op, err, "its network_input is not like that of others");
     return status == MO_OK
@@ -491,8 +456,19 @@ mo_status mo_plan_lower_attr_tensors(mo_plan_lower_state *l, int op,
     attr_reader t = { l, op, take, context };
     mo_status status = add_weight_inputs(&t, err);
 
-    if (status == MO_OK)
-        status = add_value_inputs(&t, err);
+    if (status == MO_OK) {
+        mo_weight_attr_list list = attr_list(&t, "values");
+
+        while (list.length > 0 && status == MO_OK) {
+            const char *stop = memchr(list.text, ';', list.length);
+            size_t length = stop ? (size_t) (stop - list.text) : list.length;
+
+            status = add_value_input(&t, list.text, length, err);
+            length += stop != NULL;
+            list.text += length;
+            list.length -= length;
+        }
+    }
     if (status == MO_OK)
         status = add_network_input(&t, err);
     return status;

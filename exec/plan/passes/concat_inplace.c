@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/plan/passes/concat_inplace.h"
-
+/*
+ * In-place concatenation: convolutions write directly into
+ * the buffer of the concatenated result.
+ *
+ *     a = conv x             [aaaa] \                  a and b are parts of c:
+ *     b = conv x             [bb]   -> c [aaaabb]      each place of c has
+ *     c = copy a, b                                    a's channels, then b's
+ *
+ * The copy call stays, with the boxes of other operands: it marks the point at
+ * which all of c is complete.
+ */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -9,42 +18,6 @@
 #include "exec/plan/passes/passes.h"
 
 enum { CHANNELS = 1 }; /* the dimension */
-
-bool mo_pass_box_channel_range(const mo_call_copy_box *box, const mo_shape *to,
-                               mo_pass_channel_range *channels)
-{
-    mo_point_access last = mo_pass_nhwc_access(to);
-
-    if (box->rank != to->rank || to->rank <= CHANNELS)
-        return false;
-    for (int d = 0; d < to->rank; d++)
-        if ((d != CHANNELS && box->extent[d] != to->dims[d]) ||
-            (box->extent[d] > 1 && box->out_stride[d] != last.stride[d]))
-            return false;
-    if (box->out_offset < 0 || box->extent[CHANNELS] > to->dims[CHANNELS] ||
-        box->out_offset > to->dims[CHANNELS] - box->extent[CHANNELS])
-        return false;
-    *channels =
-        (mo_pass_channel_range){ box->out_offset,
-                                 box->out_offset + box->extent[CHANNELS] };
-    return true;
-}
-
-bool mo_pass_channels_fit(const mo_plan_value *part, int64_t at,
-                          const mo_plan_value *whole)
-{
-    const mo_shape *a = &part->desc.shape, *b = &whole->desc.shape;
-
-    if (part->desc.elem != whole->desc.elem || part->device != whole->device ||
-        !part->channels_last || !whole->channels_last || a->rank != b->rank ||
-        a->rank <= CHANNELS || at < 0 || at > b->dims[CHANNELS] ||
-        a->dims[CHANNELS] > b->dims[CHANNELS] - at)
-        return false;
-    for (int d = 0; d < a->rank; d++)
-        if (d != CHANNELS && a->dims[d] != b->dims[d])
-            return false;
-    return true;
-}
 
 typedef struct concat_pass {
     mo_exec_plan *plan;
@@ -136,41 +109,39 @@ static mo_status place_in_result(concat_pass *n, const mo_call *call,
     return MO_OK;
 }
 
-/* Makes producers write into the result and removes the boxes that became
- * superfluous. */
-static mo_status place_parts(concat_pass *n, mo_call *call, mo_error *err)
-{
-    mo_call_copy *copy = &call->u.copy;
-    mo_call_copy_box *boxes =
-        mo_arena_array(n->plan->arena, (size_t) copy->n_boxes, sizeof *boxes);
-    mo_status status = boxes ? MO_OK : mo_fail_memory(err);
-    int kept = 0;
-
-    for (int b = 0; b < copy->n_boxes && status == MO_OK; b++) {
-        bool nests;
-
-        status = place_in_result(n, call, &copy->boxes[b], &nests, err);
-        if (!nests)
-            boxes[kept++] = copy->boxes[b];
-    }
-    copy->boxes = boxes;
-    copy->n_boxes = kept;
-    return status;
-}
-
-mo_status mo_pass_concat_inplace(const bool *wants, mo_exec_plan *plan,
+mo_status mo_pass_concat_inplace(const bool *enabled, mo_exec_plan *plan,
                                  mo_error *err)
 {
     concat_pass n = { .plan = plan };
     mo_status status;
 
     assert(plan->n_transfers == 0);
-    if (!wants)
+    if (!enabled)
         return MO_OK;
     status = mo_pass_def_use_build(plan, &n.uses, err);
     for (int c = 0; c < plan->n_calls && status == MO_OK; c++)
-        if (wants[plan->calls[c].device] && is_concat(&n, &plan->calls[c].call))
-            status = place_parts(&n, &plan->calls[c].call, err);
+        if (enabled[plan->calls[c].device] &&
+            is_concat(&n, &plan->calls[c].call)) {
+            /* Makes producers write into the result and removes the boxes that
+             * became superfluous. */
+            mo_call *call = &plan->calls[c].call;
+            mo_call_copy *copy = &call->u.copy;
+            mo_call_copy_box *boxes = mo_arena_array(
+                n.plan->arena, (size_t) copy->n_boxes, sizeof *boxes);
+            status = boxes ? MO_OK : mo_fail_memory(err);
+            int kept = 0;
+
+            for (int b = 0; b < copy->n_boxes && status == MO_OK; b++) {
+                bool nests;
+
+                status =
+                    place_in_result(&n, call, &copy->boxes[b], &nests, err);
+                if (!nests)
+                    boxes[kept++] = copy->boxes[b];
+            }
+            copy->boxes = boxes;
+            copy->n_boxes = kept;
+        }
     mo_pass_def_use_clear(&n.uses);
     return status;
 }

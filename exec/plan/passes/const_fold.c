@@ -61,26 +61,6 @@ static mo_status alloc_results(mo_exec_plan *plan, const mo_call *call,
     return status;
 }
 
-static mo_status fold_call(mo_exec_plan *plan, const mo_call *call,
-                           mo_error *err)
-{
-    mo_tensor_dense *in = calloc((size_t) call->n_in + 1, sizeof *in);
-    mo_tensor_dense *out = calloc((size_t) call->n_out + 1, sizeof *out);
-    mo_status status =
-        in && out ? alloc_results(plan, call, out, err) : mo_fail_memory(err);
-
-    for (int i = 0; i < call->n_in && status == MO_OK; i++)
-        in[i] = (mo_tensor_dense){
-            .desc = plan->values[call->in[i]].desc,
-            .data = mo_plan_value_constant(plan->values, call->in[i])->data
-        };
-    if (status == MO_OK)
-        status = mo_weights_eval_call(call, in, out, err);
-    free(out);
-    free(in);
-    return status;
-}
-
 mo_status mo_pass_const_fold(mo_exec_plan *plan, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -89,9 +69,24 @@ mo_status mo_pass_const_fold(mo_exec_plan *plan, mo_error *err)
     for (int c = 0; c < plan->n_calls && status == MO_OK; c++) {
         const mo_call *call = &plan->calls[c].call;
 
-        if (call->kind != MO_CALL_VIEW && is_foldable(plan, call))
-            status = fold_call(plan, call, err);
-        else
+        if (call->kind != MO_CALL_VIEW && is_foldable(plan, call)) {
+            mo_tensor_dense *in = calloc((size_t) call->n_in + 1, sizeof *in);
+            mo_tensor_dense *out =
+                calloc((size_t) call->n_out + 1, sizeof *out);
+            status = in && out ? alloc_results(plan, call, out, err)
+                               : mo_fail_memory(err);
+
+            for (int i = 0; i < call->n_in && status == MO_OK; i++)
+                in[i] = (mo_tensor_dense){
+                    .desc = plan->values[call->in[i]].desc,
+                    .data =
+                        mo_plan_value_constant(plan->values, call->in[i])->data
+                };
+            if (status == MO_OK)
+                status = mo_weights_eval_call(call, in, out, err);
+            free(out);
+            free(in);
+        } else
             mo_pass_keep_call(plan, c, &n);
     }
     plan->n_calls = n;

@@ -109,16 +109,6 @@ static mo_status eliminate_in_copy(elim_state *a, mo_plan_call *reader, int i,
     return MO_OK;
 }
 
-static mo_tensor_view access_view(const mo_shape *shape,
-                                  const mo_point_access *access)
-{
-    mo_tensor_view view = { .rank = shape->rank, .offset = access->offset };
-
-    memcpy(view.extent, shape->dims, sizeof shape->dims);
-    memcpy(view.stride, access->stride, sizeof access->stride);
-    return view;
-}
-
 static bool is_unsplit(const mo_tensor_view *before,
                        const mo_tensor_view *after)
 {
@@ -154,27 +144,31 @@ static mo_status split_result(elim_state *a, int value,
 /* Operand `operand` of a program is in[i] of the call. The result of an
  * epilogue cannot be split: its shape is the call's. */
 static mo_status eliminate_in_program(elim_state *a, mo_plan_call *reader,
-                                      mo_point_program *point, int operand,
-                                      int i, bool may_split, bool *eliminated,
-                                      mo_error *err)
+                                      int i, bool *eliminated, mo_error *err)
 {
+    mo_call *call = &reader->call;
+    bool epilogue = call->after && i >= call->first_extra;
+    mo_point_program *point = epilogue ? call->after : &call->u.point;
+    int operand = epilogue ? i - call->first_extra + 1 : i;
     mo_plan_value *out = value_at(a, reader->call.out[0]);
-    mo_tensor_view view =
-        access_view(&out->desc.shape, &point->operands[operand].access);
+    mo_point_access *access = &point->operands[operand].access;
+    mo_tensor_view view = { .rank = out->desc.shape.rank,
+                            .offset = access->offset };
     mo_tensor_view source;
     mo_tensor_dim_split parts;
     mo_tensor_copy_map map;
     int copied_value;
     bool splits;
-    mo_point_access *access = &point->operands[operand].access;
 
+    memcpy(view.extent, out->desc.shape.dims, sizeof view.extent);
+    memcpy(view.stride, access->stride, sizeof view.stride);
     *eliminated = false;
     if (!find_copy(a, reader->call.in[i], reader->device, &map,
                    &copied_value) ||
         !compose_with_copy(&map, &view, &source, &parts))
         return MO_OK;
     splits = !is_unsplit(&view, &source);
-    if (splits && (!may_split || out->channels_last))
+    if (splits && (epilogue || out->channels_last))
         return MO_OK;
     if (splits) {
         mo_status status = split_result(a, reader->call.out[0], &source, err);
@@ -235,15 +229,12 @@ static mo_status eliminate_operand(elim_state *a, mo_plan_call *reader, int i,
 
     *eliminated = false;
     if (call->after && i >= call->first_extra)
-        return eliminate_in_program(a, reader, call->after,
-                                    i - call->first_extra + 1, i, false,
-                                    eliminated, err);
+        return eliminate_in_program(a, reader, i, eliminated, err);
     switch (call->kind) {
     case MO_CALL_COPY:
         return eliminate_in_copy(a, reader, i, eliminated, err);
     case MO_CALL_POINT:
-        return eliminate_in_program(a, reader, &call->u.point, i, i, true,
-                                    eliminated, err);
+        return eliminate_in_program(a, reader, i, eliminated, err);
     case MO_CALL_MATMUL:
         return eliminate_in_product(a, reader, i, eliminated);
     default:
@@ -290,30 +281,21 @@ static mo_status init_state(elim_state *a, mo_error *err)
     return mo_plan_values_copy(plan, &a->values, err);
 }
 
-static mo_status commit_state(elim_state *a, mo_error *err)
-{
-    mo_exec_plan *plan = a->plan;
-
-    for (int i = 0; i < plan->n_outputs; i++)
-        plan->outputs[i].value = a->visible[plan->outputs[i].value];
-    return mo_plan_values_commit(&a->values, plan, err);
-}
-
-mo_status mo_pass_copy_elim(const bool *wants, mo_exec_plan *plan,
+mo_status mo_pass_copy_elim(const bool *enabled, mo_exec_plan *plan,
                             mo_error *err)
 {
     elim_state a = { .plan = plan };
     mo_status status;
 
     assert(plan->n_transfers == 0);
-    if (!wants)
+    if (!enabled)
         return MO_OK;
     status = init_state(&a, err);
     for (int c = 0; c < plan->n_calls && status == MO_OK; c++) {
         /* Repeats while there is anything to eliminate: a copy may read a copy.
          */
         status = copy_operands(&a, &plan->calls[c].call, err);
-        for (int i = 0; wants[plan->calls[c].device] &&
+        for (int i = 0; enabled[plan->calls[c].device] &&
                         i < plan->calls[c].call.n_in && status == MO_OK;
              i++) {
             bool eliminated = true;
@@ -323,8 +305,10 @@ mo_status mo_pass_copy_elim(const bool *wants, mo_exec_plan *plan,
                     eliminate_operand(&a, &plan->calls[c], i, &eliminated, err);
         }
     }
+    for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
+        plan->outputs[i].value = a.visible[plan->outputs[i].value];
     if (status == MO_OK)
-        status = commit_state(&a, err);
+        status = mo_plan_values_commit(&a.values, plan, err);
     mo_plan_values_clear(&a.values);
     free(a.visible);
     mo_pass_def_use_clear(&a.uses);

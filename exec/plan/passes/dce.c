@@ -34,27 +34,6 @@ static bool is_live(const mo_call *call, const bool *live)
     return false;
 }
 
-/* Liveness, in reverse order: readers come before what they read. */
-static void find_live(mo_exec_plan *plan, bool *live, bool *kept)
-{
-    for (int i = 0; i < plan->n_outputs; i++)
-        mark_live(plan, live, plan->outputs[i].value);
-    for (int c = plan->n_calls - 1; c >= 0; c--) {
-        mo_call *call = &plan->calls[c].call;
-
-        kept[c] = is_live(call, live);
-        /* Drops the output for indices of maxima, which is seldom used and
-         * costly to compute. */
-        if (call->kind == MO_CALL_POOL && call->n_out == 2 &&
-            !live[call->out[1]])
-            call->n_out = 1;
-        for (int i = 0; i < call->n_in && kept[c]; i++)
-            mark_live(plan, live, call->in[i]);
-        for (int i = 0; i < call->n_out && kept[c]; i++)
-            mark_live(plan, live, call->out[i]);
-    }
-}
-
 static void compact_values(mo_exec_plan *plan, const bool *live, int *number)
 {
     int n = 0;
@@ -128,7 +107,23 @@ mo_status mo_pass_dce(mo_exec_plan *plan, mo_error *err)
 
     assert(plan->n_transfers == 0);
     if (live && kept && number) {
-        find_live(plan, live, kept);
+        /* Liveness, in reverse order: readers come before what they read. */
+        for (int i = 0; i < plan->n_outputs; i++)
+            mark_live(plan, live, plan->outputs[i].value);
+        for (int c = plan->n_calls - 1; c >= 0; c--) {
+            mo_call *call = &plan->calls[c].call;
+
+            kept[c] = is_live(call, live);
+            /* Drops the output for indices of maxima, which is seldom used and
+             * costly to compute. */
+            if (call->kind == MO_CALL_POOL && call->n_out == 2 &&
+                !live[call->out[1]])
+                call->n_out = 1;
+            for (int i = 0; i < call->n_in && kept[c]; i++)
+                mark_live(plan, live, call->in[i]);
+            for (int i = 0; i < call->n_out && kept[c]; i++)
+                mark_live(plan, live, call->out[i]);
+        }
         compact_values(plan, live, number);
         compact_calls(plan, kept, number);
         status = list_inputs(plan, err);

@@ -51,21 +51,6 @@ static bool covers_value(const mo_pass_attention *a, const mo_tensor_view *view,
                mo_tensor_desc_elements(&a->plan->values[value].desc);
 }
 
-static void read_first_product(const mo_call *call, attention_match *f)
-{
-    const mo_call_matmul *m = &call->u.matmul;
-
-    f->attention.queries = m->m;
-    f->attention.keys = m->n;
-    f->attention.width = m->k;
-    f->ends.q = (mo_pass_attention_operand){
-        call->in[0], operand_view(m, &m->a, m->m, m->a.row, m->k, m->a.column)
-    };
-    f->ends.k = (mo_pass_attention_operand){
-        call->in[1], operand_view(m, &m->b, m->n, m->b.column, m->k, m->b.row)
-    };
-}
-
 static void read_second_product(const mo_call *call, attention_match *f)
 {
     const mo_call_matmul *m = &call->u.matmul;
@@ -165,14 +150,6 @@ static mo_shape scores_shape(const attention_match *f)
     return shape;
 }
 
-static bool has_contiguous_rows(const attention_match *f)
-{
-    return mo_tensor_view_has_unit_stride(&f->ends.q.view) &&
-           mo_tensor_view_has_unit_stride(&f->ends.k.view) &&
-           mo_tensor_view_has_unit_stride(&f->ends.v.view) &&
-           mo_tensor_view_has_unit_stride(&f->ends.out.view);
-}
-
 static void trace_sources(const mo_pass_attention *a, int device,
                           attention_match *f)
 {
@@ -195,32 +172,6 @@ static void trace_result(mo_pass_attention *a, attention_match *f)
     f->at = copy;
 }
 
-static mo_status set_call_operands(mo_pass_attention *a,
-                                   const attention_match *f, mo_call *call,
-                                   mo_error *err)
-{
-    const mo_point_program *program = f->scores.program;
-    int extra = program ? program->n_operands - 1 : 0;
-
-    call->n_in = 3 + f->attention.has_mask + extra;
-    call->n_out = 1;
-    call->in =
-        mo_arena_array(a->plan->arena, (size_t) call->n_in, sizeof *call->in);
-    call->out = mo_arena_array(a->plan->arena, 1, sizeof *call->out);
-    if (!call->in || !call->out)
-        return mo_fail_memory(err);
-    call->in[0] = f->ends.q.value;
-    call->in[1] = f->ends.k.value;
-    call->in[2] = f->ends.v.value;
-    if (f->attention.has_mask)
-        call->in[3] = f->ends.mask.value;
-    for (int i = 0; i < extra; i++)
-        call->in[3 + f->attention.has_mask + i] = f->scores.operands[i + 1];
-    call->out[0] = f->ends.out.value;
-    call->first_extra = call->n_in;
-    return MO_OK;
-}
-
 static mo_status write_fused_call(mo_pass_attention *a, attention_match *f,
                                   mo_error *err)
 {
@@ -231,7 +182,29 @@ static mo_status write_fused_call(mo_pass_attention *a, attention_match *f,
     mo_pass_attention_set_operands(&f->ends, &f->attention);
     f->attention.score = f->scores.program;
     call.u.attention = f->attention;
-    status = set_call_operands(a, f, &call, err);
+
+    const mo_point_program *program = f->scores.program;
+    int extra = program ? program->n_operands - 1 : 0;
+
+    call.n_in = 3 + f->attention.has_mask + extra;
+    call.n_out = 1;
+    call.in =
+        mo_arena_array(a->plan->arena, (size_t) call.n_in, sizeof *call.in);
+    call.out = mo_arena_array(a->plan->arena, 1, sizeof *call.out);
+    if (!call.in || !call.out)
+        status = mo_fail_memory(err);
+    else {
+        call.in[0] = f->ends.q.value;
+        call.in[1] = f->ends.k.value;
+        call.in[2] = f->ends.v.value;
+        if (f->attention.has_mask)
+            call.in[3] = f->ends.mask.value;
+        for (int i = 0; i < extra; i++)
+            call.in[3 + f->attention.has_mask + i] = f->scores.operands[i + 1];
+        call.out[0] = f->ends.out.value;
+        call.first_extra = call.n_in;
+        status = MO_OK;
+    }
     if (status != MO_OK)
         return status;
     place->call = call;
@@ -255,7 +228,19 @@ static mo_status fuse_pattern(mo_pass_attention *a, int c, mo_error *err)
         !products_match(a, &plan->calls[f.scores.product].call,
                         &plan->calls[second].call))
         return MO_OK;
-    read_first_product(&plan->calls[f.scores.product].call, &f);
+
+    const mo_call *call = &plan->calls[f.scores.product].call;
+    const mo_call_matmul *m = &call->u.matmul;
+
+    f.attention.queries = m->m;
+    f.attention.keys = m->n;
+    f.attention.width = m->k;
+    f.ends.q = (mo_pass_attention_operand){
+        call->in[0], operand_view(m, &m->a, m->m, m->a.row, m->k, m->a.column)
+    };
+    f.ends.k = (mo_pass_attention_operand){
+        call->in[1], operand_view(m, &m->b, m->n, m->b.column, m->k, m->b.row)
+    };
     read_second_product(&plan->calls[second].call, &f);
     f.at = second;
     f.timed_as = plan->calls[f.scores.product].timed_as;
@@ -265,7 +250,11 @@ static mo_status fuse_pattern(mo_pass_attention *a, int c, mo_error *err)
     trace_sources(a, plan->calls[c].device, &f);
     shape = scores_shape(&f);
     status = mo_pass_attention_score_program(a, &shape, &f.scores, &works, err);
-    if (status != MO_OK || !works || !has_contiguous_rows(&f))
+    if (status != MO_OK || !works ||
+        !(mo_tensor_view_has_unit_stride(&f.ends.q.view) &&
+          mo_tensor_view_has_unit_stride(&f.ends.k.view) &&
+          mo_tensor_view_has_unit_stride(&f.ends.v.view) &&
+          mo_tensor_view_has_unit_stride(&f.ends.out.view)))
         return status;
     f.attention.scale *= f.scores.scale;
     f.attention.causal = f.scores.causal;
@@ -298,26 +287,6 @@ static void simplify_mask(const mo_pass_attention *a, attention_match *f)
         f->attention.causal || sight == MO_PASS_ATTENTION_MASK_CAUSAL;
 }
 
-static mo_status improve_call(mo_pass_attention *a, int c, mo_error *err)
-{
-    const mo_plan_call *place = &a->plan->calls[c];
-    attention_match f = { .at = c, .timed_as = place->timed_as };
-
-    f.attention = place->call.u.attention;
-    f.ends = mo_pass_attention_get_operands(&place->call);
-    if (place->call.after || f.attention.score ||
-        mo_tensor_view_elements(&f.ends.q.view) < 1 || f.attention.keys < 1 ||
-        f.attention.v_width < 1)
-        return MO_OK;
-    if (f.attention.has_mask) {
-        mo_pass_attention_trace_source(a, place->device, &f.ends.mask, NULL);
-        simplify_mask(a, &f);
-    }
-    trace_sources(a, place->device, &f);
-    trace_result(a, &f);
-    return write_fused_call(a, &f, err);
-}
-
 mo_status mo_pass_fuse_attention(const mo_plan_source *source,
                                  mo_exec_plan *plan, mo_error *err)
 {
@@ -337,8 +306,27 @@ mo_status mo_pass_fuse_attention(const mo_plan_source *source,
             continue;
         if (call->call.kind == MO_CALL_SOFTMAX)
             status = fuse_pattern(&a, c, err);
-        else if (call->call.kind == MO_CALL_ATTENTION)
-            status = improve_call(&a, c, err);
+        else if (call->call.kind == MO_CALL_ATTENTION) {
+            const mo_plan_call *place = &a.plan->calls[c];
+            attention_match f = { .at = c, .timed_as = place->timed_as };
+
+            f.attention = place->call.u.attention;
+            f.ends = mo_pass_attention_get_operands(&place->call);
+            if (place->call.after || f.attention.score ||
+                mo_tensor_view_elements(&f.ends.q.view) < 1 ||
+                f.attention.keys < 1 || f.attention.v_width < 1)
+                status = MO_OK; /* stays as it is */
+            else {
+                if (f.attention.has_mask) {
+                    mo_pass_attention_trace_source(&a, place->device,
+                                                   &f.ends.mask, NULL);
+                    simplify_mask(&a, &f);
+                }
+                trace_sources(&a, place->device, &f);
+                trace_result(&a, &f);
+                status = write_fused_call(&a, &f, err);
+            }
+        }
     }
     if (status == MO_OK)
         mo_pass_drop_calls(plan, a.dropped);

@@ -57,23 +57,6 @@ static const mo_call_copy_box *filling_box(const mo_exec_plan *plan,
                : NULL;
 }
 
-static bool trace_copy(const mo_exec_plan *plan, const mo_call *call,
-                       mo_pass_attention_operand *from)
-{
-    const mo_call_copy_box *box;
-    mo_tensor_copy_map map;
-    int to = 0;
-
-    while (call->out[to] != from->value)
-        to++;
-    box = filling_box(plan, call, to);
-    if (!box || !mo_pass_copy_map(box, &map) ||
-        !mo_tensor_view_compose_unsplit(&map, &from->view))
-        return false;
-    from->value = call->in[box->from];
-    return true;
-}
-
 /* A gather of one constant index is a slice. */
 static bool trace_gather(const mo_exec_plan *plan, const mo_call *call,
                          mo_pass_attention_operand *from)
@@ -132,9 +115,22 @@ static bool trace_back(const mo_pass_attention *a, int device,
     if (c == MO_PLAN_NONE || plan->calls[c].device != device)
         return false;
     call = &plan->calls[c];
-    if (call->call.kind == MO_CALL_COPY)
-        goes = trace_copy(plan, &call->call, from);
-    else if (call->call.kind == MO_CALL_GATHER)
+    if (call->call.kind == MO_CALL_COPY) {
+        const mo_call_copy_box *box;
+        mo_tensor_copy_map map;
+        int to = 0;
+
+        while (call->call.out[to] != from->value)
+            to++;
+        box = filling_box(plan, &call->call, to);
+        if (!box || !mo_pass_copy_map(box, &map) ||
+            !mo_tensor_view_compose_unsplit(&map, &from->view))
+            goes = false;
+        else {
+            from->value = call->call.in[box->from];
+            goes = true;
+        }
+    } else if (call->call.kind == MO_CALL_GATHER)
         goes = trace_gather(plan, &call->call, from);
     else if (call->call.kind == MO_CALL_POINT)
         goes = trace_scaling(plan, &call->call, from, factor);

@@ -267,17 +267,6 @@ classify_link(const mo_exec_plan *plan,
                                            shape, hides);
 }
 
-/* Scores are f32, whatever the product's type was. */
-static mo_point_program init_program(const mo_shape *shape)
-{
-    mo_point_program p = { .n_operands = 1,
-                           .out = mo_point_access_dense(shape) };
-
-    p.operands[0].elem = MO_ELEM_F32;
-    p.operands[0].access = p.out;
-    return p;
-}
-
 static bool append_link(const mo_exec_plan *plan,
                         const mo_pass_attention_score_call *link,
                         const mo_point_program *p,
@@ -348,7 +337,7 @@ mo_status mo_pass_attention_score_program(const mo_pass_attention *a,
 
     if (!program)
         return mo_fail_memory(err);
-    *program = init_program(shape);
+    *program = mo_point_program_identity(MO_ELEM_F32, shape);
     scores->program = program;
     scores->scale = 1;
     scores->causal = false;

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "coarsen/gcof.h"
 #include "coarsen/fusion_rules.h"
 #include "exec/plan/passes/passes.h"
@@ -28,18 +29,6 @@ typedef struct fusion_state {
     mo_pass_def_use uses;
     bool *dropped; /* by call: fused into another */
 } fusion_state;
-
-static mo_status match_rules(const mo_graph *placed, int *group, mo_error *err)
-{
-    mo_fusion_rules *rules = NULL;
-    int n_groups;
-    mo_status status = mo_fusion_rules_load("default", &rules, err);
-
-    if (status == MO_OK)
-        status = mo_gcof_match(placed, rules, group, &n_groups, err);
-    mo_fusion_rules_free(rules);
-    return status;
-}
 
 static mo_status init_state(const mo_plan_source *source, mo_exec_plan *plan,
                             fusion_state *f, mo_error *err)
@@ -55,7 +44,15 @@ static mo_status init_state(const mo_plan_source *source, mo_exec_plan *plan,
         return status;
     if (!f->group || !f->dropped)
         return mo_fail_memory(err);
-    return match_rules(source->placed, f->group, err);
+
+    mo_fusion_rules *rules = NULL;
+    int n_groups;
+    status = mo_fusion_rules_load("default", &rules, err);
+
+    if (status == MO_OK)
+        status = mo_gcof_match(source->placed, rules, f->group, &n_groups, err);
+    mo_fusion_rules_free(rules);
+    return status;
 }
 
 /* Returns whether the call's kernels support an epilogue: not those that move
@@ -151,43 +148,12 @@ static int fusion_base(const fusion_state *f, int c, int at)
     first = &f->plan->calls[p];
     if (first->device != second->device ||
         !supports_epilogue(f->plan, &first->call) ||
-        (source != value && !ignores_shape(&first->call)) ||
+        (source != value && (!ignores_shape(&first->call) ||
+                             mo_ablated(MO_ABLATION_fuse_views))) ||
         !may_fuse_items(f, first, second) ||
         !is_aligned(f->plan, &second->call, at))
         return MO_PLAN_NONE;
     return p;
-}
-
-static mo_point_program store_program(const mo_tensor_desc *desc)
-{
-    mo_point_program point = { .n_operands = 1,
-                               .out = mo_point_access_dense(&desc->shape) };
-
-    point.operands[0].elem = desc->elem;
-    point.operands[0].access = point.out;
-    return point;
-}
-
-/* The operands of first, then those of second but for operand at. */
-static mo_status join_operands(fusion_state *f, const mo_call *first,
-                               const mo_call *second, int at, mo_call *joined,
-                               mo_error *err)
-{
-    int n = first->n_in;
-    int *in = mo_arena_array(f->plan->arena,
-                             (size_t) first->n_in + (size_t) second->n_in,
-                             sizeof *in);
-
-    if (!in)
-        return mo_fail_memory(err);
-    memcpy(in, first->in, (size_t) first->n_in * sizeof *in);
-    for (int i = 0; i < second->n_in; i++)
-        if (i != at)
-            in[n++] = second->in[i];
-    joined->in = in;
-    joined->n_in = n;
-    joined->out = second->out;
-    return MO_OK;
 }
 
 /* The program of first, over the shape under which second reads its result;
@@ -199,7 +165,7 @@ static bool reshape_first_program(const fusion_state *f, const mo_call *first,
     const mo_shape *shape = &f->plan->values[first->out[0]].desc.shape;
 
     if (first->kind != MO_CALL_POINT && !first->after) {
-        *program = store_program(seen);
+        *program = mo_point_program_identity(seen->elem, &seen->shape);
         return true;
     }
     *program = first->kind == MO_CALL_POINT ? first->u.point : *first->after;
@@ -214,16 +180,6 @@ static bool reshape_first_program(const fusion_state *f, const mo_call *first,
     return true;
 }
 
-/* Operand i of the program is in[i]. */
-static bool is_duplicate(const mo_point_program *program, const int *in, int i,
-                         int k, const mo_shape *shape)
-{
-    return in[i] == in[k] &&
-           program->operands[i].elem == program->operands[k].elem &&
-           mo_point_access_equal(&program->operands[i].access,
-                                 &program->operands[k].access, shape);
-}
-
 /* Common subexpressions: operands read twice in the same way are read once.
  * Operands from first on are the call's in[first_in ...]. */
 static void merge_equal_operands(fusion_state *f, mo_call *call,
@@ -233,10 +189,17 @@ static void merge_equal_operands(fusion_state *f, mo_call *call,
     const mo_shape *shape = &f->plan->values[call->out[0]].desc.shape;
     int *in = call->in + first_in - first;
 
+    if (mo_ablated(MO_ABLATION_equal_operands))
+        return;
     for (int i = program->n_operands - 1; i > first; i--) {
         int k = first;
 
-        while (k < i && !is_duplicate(program, in, i, k, shape))
+        /* Operand i of the program is in[i]. */
+        while (k < i &&
+               !(in[i] == in[k] &&
+                 program->operands[i].elem == program->operands[k].elem &&
+                 mo_point_access_equal(&program->operands[i].access,
+                                       &program->operands[k].access, shape)))
             k++;
         if (k == i)
             continue;
@@ -265,7 +228,25 @@ static mo_status fuse_into(fusion_state *f, int p, int c, int at, bool *fused,
              mo_point_fuse(&program, desc->elem, &second->u.point, at, whole);
     if (!*fused)
         return MO_OK;
-    status = join_operands(f, first, second, at, &joined, err);
+
+    /* The operands of first, then those of second but for operand at. */
+    int n = first->n_in;
+    int *in = mo_arena_array(f->plan->arena,
+                             (size_t) first->n_in + (size_t) second->n_in,
+                             sizeof *in);
+
+    if (!in)
+        status = mo_fail_memory(err);
+    else {
+        memcpy(in, first->in, (size_t) first->n_in * sizeof *in);
+        for (int i = 0; i < second->n_in; i++)
+            if (i != at)
+                in[n++] = second->in[i];
+        joined.in = in;
+        joined.n_in = n;
+        joined.out = second->out;
+        status = MO_OK;
+    }
     if (status != MO_OK)
         return status;
     if (first->kind == MO_CALL_POINT) {
@@ -306,22 +287,6 @@ static int choose_operand(const fusion_state *f, int c)
     return best;
 }
 
-static mo_status fuse_call(fusion_state *f, int c, mo_error *err)
-{
-    const mo_call *call = &f->plan->calls[c].call;
-    mo_status status = MO_OK;
-    bool fused = true;
-
-    while (status == MO_OK && fused && call->kind == MO_CALL_POINT) {
-        int at = choose_operand(f, c);
-
-        if (at < 0)
-            break;
-        status = fuse_into(f, fusion_base(f, c, at), c, at, &fused, err);
-    }
-    return status;
-}
-
 mo_status mo_pass_fuse_pointwise(const mo_plan_source *source,
                                  mo_exec_plan *plan, mo_error *err)
 {
@@ -329,8 +294,19 @@ mo_status mo_pass_fuse_pointwise(const mo_plan_source *source,
     mo_status status = init_state(source, plan, &f, err);
 
     assert(plan->n_transfers == 0);
-    for (int c = 0; c < plan->n_calls && status == MO_OK; c++)
-        status = fuse_call(&f, c, err);
+    for (int c = 0; c < plan->n_calls && status == MO_OK; c++) {
+        const mo_call *call = &f.plan->calls[c].call;
+        status = MO_OK;
+        bool fused = true;
+
+        while (status == MO_OK && fused && call->kind == MO_CALL_POINT) {
+            int at = choose_operand(&f, c);
+
+            if (at < 0)
+                break;
+            status = fuse_into(&f, fusion_base(&f, c, at), c, at, &fused, err);
+        }
+    }
     if (status == MO_OK)
         mo_pass_drop_calls(plan, f.dropped);
     free(f.dropped);

@@ -128,67 +128,52 @@ static mo_status concat_bias(qkv_state *m, const product_group *g, int operand,
     return status;
 }
 
-static mo_status concat_program(qkv_state *m, const product_group *g,
-                                mo_call *call, mo_error *err)
-{
-    const mo_shape shape = value_at(m, call->out[0])->desc.shape;
-    mo_point_program *after = mo_arena_alloc(m->plan->arena, sizeof *after);
-    mo_status status = after ? MO_OK : mo_fail_memory(err);
-
-    if (status != MO_OK)
-        return status;
-    *after = *group_call(m, g, 0)->after;
-    after->out = after->operands[0].access = mo_point_access_dense(&shape);
-    for (int i = 1; i < after->n_operands && status == MO_OK; i++) {
-        after->operands[i].access = (mo_point_access){ 0 };
-        after->operands[i].access.stride[shape.rank - 1] = 1;
-        status = concat_bias(m, g, i, &call->in[1 + i], err);
-    }
-    call->after = after;
-    return status;
-}
-
-/* The merged result. */
-static mo_status add_result(qkv_state *m, const product_group *g, int *value,
-                            mo_error *err)
-{
-    mo_plan_value it = *value_at(m, group_call(m, g, 0)->out[0]);
-
-    it.desc.shape.dims[it.desc.shape.rank - 1] = g->columns;
-    it.item = m->plan->calls[g->last].item;
-    return mo_plan_values_add(&m->values, &it, value, err);
-}
-
-static void widen_matmul(mo_call_matmul *p, int64_t columns)
-{
-    p->b.row = 1;
-    p->b.column = p->k;
-    p->c.row = columns;
-    for (int d = 0; d < p->n_batch; d++)
-        p->c.batch[d] = p->c.batch[d] / p->n * columns;
-    p->n = columns;
-}
-
 /* Builds the merged call; adds the values it needs. */
 static mo_status concat_products(qkv_state *m, const product_group *g,
                                  mo_call *joined, mo_error *err)
 {
     const mo_call *first = group_call(m, g, 0);
     mo_arena *arena = m->plan->arena;
+    mo_plan_value result = *value_at(m, first->out[0]);
     mo_status status;
 
+    result.desc.shape.dims[result.desc.shape.rank - 1] = g->columns;
+    result.item = m->plan->calls[g->last].item;
     *joined = *first;
     joined->in = mo_arena_array(arena, (size_t) first->n_in, sizeof(int));
     joined->out = mo_arena_array(arena, 1, sizeof(int));
     if (!joined->in || !joined->out)
         return mo_fail_memory(err);
     joined->in[0] = first->in[0];
-    widen_matmul(&joined->u.matmul, g->columns);
+
+    mo_call_matmul *f = &joined->u.matmul;
+
+    f->b.row = 1;
+    f->b.column = f->k;
+    f->c.row = g->columns;
+    for (int d = 0; d < f->n_batch; d++)
+        f->c.batch[d] = f->c.batch[d] / f->n * g->columns;
+    f->n = g->columns;
     status = concat_weights(m, g, &joined->in[1], err);
     if (status == MO_OK)
-        status = add_result(m, g, &joined->out[0], err);
-    if (status == MO_OK && first->after)
-        status = concat_program(m, g, joined, err);
+        status = mo_plan_values_add(&m->values, &result, &joined->out[0], err);
+    if (status == MO_OK && first->after) {
+        const mo_shape shape = value_at(m, joined->out[0])->desc.shape;
+        mo_point_program *after = mo_arena_alloc(m->plan->arena, sizeof *after);
+        status = after ? MO_OK : mo_fail_memory(err);
+
+        if (status == MO_OK) {
+            *after = *group_call(m, g, 0)->after;
+            after->out = after->operands[0].access =
+                mo_point_access_dense(&shape);
+            for (int i = 1; i < after->n_operands && status == MO_OK; i++) {
+                after->operands[i].access = (mo_point_access){ 0 };
+                after->operands[i].access.stride[shape.rank - 1] = 1;
+                status = concat_bias(m, g, i, &joined->in[1 + i], err);
+            }
+            joined->after = after;
+        }
+    }
     return status;
 }
 
@@ -397,14 +382,14 @@ static mo_status merge_group(qkv_state *m, mo_call *attention,
     return MO_OK;
 }
 
-mo_status mo_pass_merge_qkv(const bool *wants, mo_exec_plan *plan,
+mo_status mo_pass_merge_qkv(const bool *enabled, mo_exec_plan *plan,
                             mo_error *err)
 {
     qkv_state m = { .plan = plan };
     mo_status status;
 
     assert(plan->n_transfers == 0);
-    if (!wants)
+    if (!enabled)
         return MO_OK;
     m.dropped = calloc((size_t) plan->n_calls + 1, sizeof *m.dropped);
     status = m.dropped ? mo_pass_def_use_build(plan, &m.uses, err)
@@ -415,7 +400,7 @@ mo_status mo_pass_merge_qkv(const bool *wants, mo_exec_plan *plan,
         for (int c = 0; c < m.plan->n_calls; c++) {
             mo_plan_call *call = &m.plan->calls[c];
 
-            if (call->call.kind != MO_CALL_ATTENTION || !wants[call->device])
+            if (call->call.kind != MO_CALL_ATTENTION || !enabled[call->device])
                 continue;
             for (int i = 0; i + 1 < MAX_PRODUCTS && status == MO_OK; i++) {
                 product_group g = find_group(&m, &call->call, i);

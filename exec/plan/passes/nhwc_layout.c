@@ -90,42 +90,37 @@ static mo_status add_transpose(layout_state *l, int from, int to,
     return append_copy(l, &turning, err);
 }
 
-/* The same value in the other layout, for that reader. */
-static mo_status transposed_value(layout_state *l, int value,
-                                  const mo_plan_call *reader, int *turned,
-                                  mo_error *err)
-{
-    mo_plan_value copy = *value_at(l, value);
-    int twin = l->twin[value];
-    mo_status status;
-
-    if (twin != MO_PLAN_NONE && value_at(l, twin)->device == reader->device) {
-        *turned = twin;
-        return MO_OK;
-    }
-    copy.channels_last = !copy.channels_last;
-    copy.device = reader->device;
-    copy.item = reader->item;
-    copy.view_of = copy.input = MO_PLAN_NONE;
-    copy.constant = NULL;
-    status = mo_plan_values_add(&l->values, &copy, turned, err);
-    if (status == MO_OK)
-        status = add_transpose(l, value, *turned, reader, err);
-    if (status == MO_OK)
-        l->twin[value] = *turned;
-    return status;
-}
-
 /* Operand i of the call in the wanted layout. */
 static mo_status require_layout(layout_state *l, mo_plan_call *call, int i,
                                 bool last, mo_error *err)
 {
     int value = call->call.in[i];
+    int *turned;
+    mo_plan_value copy;
+    int twin;
+    mo_status status;
 
     if (is_nhwc(l, value) == last ||
         (last && !mo_pass_nhwc_differs(&value_at(l, value)->desc.shape)))
         return MO_OK;
-    return transposed_value(l, value, call, &call->call.in[i], err);
+    turned = &call->call.in[i];
+    copy = *value_at(l, value);
+    twin = l->twin[value];
+    if (twin != MO_PLAN_NONE && value_at(l, twin)->device == call->device) {
+        *turned = twin;
+        return MO_OK;
+    }
+    copy.channels_last = !copy.channels_last;
+    copy.device = call->device;
+    copy.item = call->item;
+    copy.view_of = copy.input = MO_PLAN_NONE;
+    copy.constant = NULL;
+    status = mo_plan_values_add(&l->values, &copy, turned, err);
+    if (status == MO_OK)
+        status = add_transpose(l, value, *turned, call, err);
+    if (status == MO_OK)
+        l->twin[value] = *turned;
+    return status;
 }
 
 static mo_status require_nchw(layout_state *l, mo_plan_call *call,
@@ -223,28 +218,6 @@ static bool convert_box(layout_state *l, const mo_call *call,
            mo_pass_nhwc_box_output(box, &out->desc.shape);
 }
 
-/* Boxes can convert between any layouts; where the strides do not allow it,
- * the call stays in NCHW. */
-static mo_status assign_copy(layout_state *l, mo_plan_call *call, mo_error *err)
-{
-    mo_call_copy *copy = &call->call.u.copy;
-    size_t n = (size_t) copy->n_boxes;
-    mo_call_copy_box *boxes = mo_arena_array(l->plan->arena, n, sizeof *boxes);
-    bool works = true;
-
-    if (!boxes)
-        return mo_fail_memory(err);
-    memcpy(boxes, copy->boxes, n * sizeof *boxes);
-    for (size_t i = 0; i < n && works; i++)
-        works = convert_box(l, &call->call, &boxes[i]);
-    if (!works)
-        return require_nchw(l, call, err);
-    copy->boxes = boxes;
-    for (int i = 0; i < call->call.n_out; i++)
-        set_nhwc(l, call->call.out[i]);
-    return MO_OK;
-}
-
 static bool reads_nhwc(layout_state *l, const mo_call *call)
 {
     for (int i = 0; i < call->n_in; i++)
@@ -256,7 +229,7 @@ static bool reads_nhwc(layout_state *l, const mo_call *call)
 /* Convolutions that begin a chain of channels-last tensors. */
 static bool prefers_nhwc(const mo_call *c, const mo_plan_value *values)
 {
-    return c->kind == MO_CALL_CONV && !c->u.conv.transposed &&
+    return c->kind == MO_CALL_CONV &&
            values[c->out[0]].desc.elem == MO_ELEM_F32;
 }
 
@@ -272,8 +245,27 @@ static mo_status assign_call(layout_state *l, mo_plan_call *call, mo_error *err)
         return assign_window(l, call, err);
     if (c->kind == MO_CALL_POINT && has_nhwc_operand(l, c))
         return assign_program(l, call, &c->u.point, 0, 0, err);
-    if (c->kind == MO_CALL_COPY)
-        return assign_copy(l, call, err);
+    if (c->kind == MO_CALL_COPY) {
+        /* Boxes can convert between any layouts; where the strides do not allow
+         * it, the call stays in NCHW. */
+        mo_call_copy *copy = &call->call.u.copy;
+        size_t n = (size_t) copy->n_boxes;
+        mo_call_copy_box *boxes =
+            mo_arena_array(l->plan->arena, n, sizeof *boxes);
+        bool works = true;
+
+        if (!boxes)
+            return mo_fail_memory(err);
+        memcpy(boxes, copy->boxes, n * sizeof *boxes);
+        for (size_t i = 0; i < n && works; i++)
+            works = convert_box(l, &call->call, &boxes[i]);
+        if (!works)
+            return require_nchw(l, call, err);
+        copy->boxes = boxes;
+        for (int i = 0; i < call->call.n_out; i++)
+            set_nhwc(l, call->call.out[i]);
+        return MO_OK;
+    }
     if (c->kind == MO_CALL_REDUCE) {
         const mo_plan_value *in = value_at(l, call->call.in[0]);
         mo_status status = MO_OK;
@@ -305,20 +297,6 @@ static mo_status keep_views_nchw(layout_state *l, const mo_plan_call *call,
     return add_transpose(l, last, value, call, err);
 }
 
-static mo_status append_call(layout_state *l, const mo_plan_call *call,
-                             mo_error *err)
-{
-    mo_status status = append_copy(l, call, err);
-
-    for (int i = 0; i < call->call.n_out && status == MO_OK; i++) {
-        int value = call->call.out[i];
-
-        if (is_nhwc(l, value) && l->has_views[value])
-            status = keep_views_nchw(l, call, i, err);
-    }
-    return status;
-}
-
 static mo_status init_state(mo_exec_plan *plan, layout_state *l, mo_error *err)
 {
     size_t n = (size_t) plan->n_values + 1;
@@ -336,19 +314,6 @@ static mo_status init_state(mo_exec_plan *plan, layout_state *l, mo_error *err)
             l->has_views[plan->values[v].view_of] = true;
     }
     return status;
-}
-
-static mo_status commit_state(layout_state *l, mo_error *err)
-{
-    mo_plan_call *calls = mo_arena_array(l->plan->arena, l->n, sizeof *calls);
-
-    if (!calls)
-        return mo_fail_memory(err);
-    if (l->n > 0)
-        memcpy(calls, l->calls, l->n * sizeof *calls);
-    l->plan->calls = calls;
-    l->plan->n_calls = (int) l->n;
-    return mo_plan_values_commit(&l->values, l->plan, err);
 }
 
 mo_status mo_pass_nhwc_layout(mo_exec_plan *plan, mo_error *err)
@@ -369,11 +334,30 @@ mo_status mo_pass_nhwc_layout(mo_exec_plan *plan, mo_error *err)
         mo_plan_call call = l.plan->calls[c];
 
         status = assign_call(&l, &call, err);
-        if (status == MO_OK)
-            status = append_call(&l, &call, err);
+        if (status == MO_OK) {
+            status = append_copy(&l, &call, err);
+
+            for (int i = 0; i < call.call.n_out && status == MO_OK; i++) {
+                int value = call.call.out[i];
+
+                if (is_nhwc(&l, value) && l.has_views[value])
+                    status = keep_views_nchw(&l, &call, i, err);
+            }
+        }
     }
-    if (status == MO_OK)
-        status = commit_state(&l, err);
+    if (status == MO_OK) {
+        mo_plan_call *calls = mo_arena_array(l.plan->arena, l.n, sizeof *calls);
+
+        if (!calls)
+            status = mo_fail_memory(err);
+        else {
+            if (l.n > 0)
+                memcpy(calls, l.calls, l.n * sizeof *calls);
+            l.plan->calls = calls;
+            l.plan->n_calls = (int) l.n;
+            status = mo_plan_values_commit(&l.values, l.plan, err);
+        }
+    }
     free(l.calls);
     free(l.has_views);
     free(l.twin);

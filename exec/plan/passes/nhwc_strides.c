@@ -35,13 +35,6 @@ typedef struct dim_range {
     int64_t first, step;
 } dim_range;
 
-static bool is_within(const dim_range *r, int64_t extent, int64_t dim)
-{
-    int64_t last = r->first + r->step * (extent - 1);
-
-    return r->first >= 0 && r->first < dim && last >= 0 && last < dim;
-}
-
 /* Decomposes offset and strides of a box along the dimensions of the shape. An
  * element has only one set of coordinates that all stay within their
  * dimensions, so every accepted decomposition is right. */
@@ -55,6 +48,8 @@ static bool decompose_box(const mo_shape *shape, int rank,
         return false;
     for (int d = rank; d-- > 0;) {
         int64_t dim = shape->dims[d];
+        const dim_range *r = &runs[d];
+        int64_t last;
 
         if (dim == 0 || extent[d] < 1)
             return false;
@@ -62,7 +57,8 @@ static bool decompose_box(const mo_shape *shape, int rank,
         runs[d].step = extent[d] == 1 ? 0 : stride[d] / plain;
         if (extent[d] > 1 && stride[d] % plain != 0)
             return false;
-        if (!is_within(&runs[d], extent[d], dim))
+        last = r->first + r->step * (extent[d] - 1);
+        if (r->first < 0 || r->first >= dim || last < 0 || last >= dim)
             return false;
         plain *= dim;
     }
@@ -107,4 +103,42 @@ bool mo_pass_nhwc_reduce_input(mo_call_reduce *reduce, const mo_shape *shape)
                   (size_t) shape->rank * sizeof *reduce->extent) == 0 &&
            convert_strides(shape, reduce->rank, reduce->extent, &offset,
                            reduce->in_stride);
+}
+
+enum { CHANNELS = 1 }; /* the dimension */
+
+bool mo_pass_box_channel_range(const mo_call_copy_box *box, const mo_shape *to,
+                               mo_pass_channel_range *channels)
+{
+    mo_point_access last = mo_pass_nhwc_access(to);
+
+    if (box->rank != to->rank || to->rank <= CHANNELS)
+        return false;
+    for (int d = 0; d < to->rank; d++)
+        if ((d != CHANNELS && box->extent[d] != to->dims[d]) ||
+            (box->extent[d] > 1 && box->out_stride[d] != last.stride[d]))
+            return false;
+    if (box->out_offset < 0 || box->extent[CHANNELS] > to->dims[CHANNELS] ||
+        box->out_offset > to->dims[CHANNELS] - box->extent[CHANNELS])
+        return false;
+    *channels =
+        (mo_pass_channel_range){ box->out_offset,
+                                 box->out_offset + box->extent[CHANNELS] };
+    return true;
+}
+
+bool mo_pass_channels_fit(const mo_plan_value *part, int64_t at,
+                          const mo_plan_value *whole)
+{
+    const mo_shape *a = &part->desc.shape, *b = &whole->desc.shape;
+
+    if (part->desc.elem != whole->desc.elem || part->device != whole->device ||
+        !part->channels_last || !whole->channels_last || a->rank != b->rank ||
+        a->rank <= CHANNELS || at < 0 || at > b->dims[CHANNELS] ||
+        a->dims[CHANNELS] > b->dims[CHANNELS] - at)
+        return false;
+    for (int d = 0; d < a->rank; d++)
+        if (d != CHANNELS && a->dims[d] != b->dims[d])
+            return false;
+    return true;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * passes.h - the optimization passes over a plan; exec/plan/build.c runs them
- * in order. All run before transfers and steps exist. Arrays by device may be
- * NULL: on no device.
+ * passes.h - the optimization passes over a plan, in the order in which
+ * exec/plan/build.c runs them, except for mo_pass_dce(), which runs twice. All
+ * run before transfers and steps are inserted. enabled[d]: whether a pass runs
+ * on device d; NULL: on no device.
  */
 #ifndef MO_EXEC_PLAN_PASSES_PASSES_H
 #define MO_EXEC_PLAN_PASSES_PASSES_H
@@ -26,25 +27,25 @@ mo_status mo_pass_const_fold(mo_exec_plan *plan, mo_error *err);
 /* Attention fusion on the devices of source->fuses_attention. */
 mo_status mo_pass_fuse_attention(const mo_plan_source *source,
                                  mo_exec_plan *plan, mo_error *err);
-/* QKV merging: one product for the operands of attention that are products of
- * the same rows; after biases have become epilogues. */
-mo_status mo_pass_merge_qkv(const bool *wants, mo_exec_plan *plan,
-                            mo_error *err);
+
 /* Pointwise fusion: fuses calls of one item, or of items in one default fusion
  * group on one device. */
 mo_status mo_pass_fuse_pointwise(const mo_plan_source *source,
                                  mo_exec_plan *plan, mo_error *err);
+
 /* Layout assignment: channels-last convolutions. */
 mo_status mo_pass_nhwc_layout(mo_exec_plan *plan, mo_error *err);
-/* Mixed precision: stores f32 tensors as storage_elem; the network's inputs
- * and outputs keep their type for the caller. */
-mo_status mo_pass_precision(mo_elem storage_elem, mo_exec_plan *plan,
-                            mo_error *err);
 
 /* Copy elimination: readers of a copy (transposes, slices) read its source by
  * strides. After layouts are assigned. Copies without readers are left to
  * mo_pass_dce(). */
-mo_status mo_pass_copy_elim(const bool *wants, mo_exec_plan *plan,
+mo_status mo_pass_copy_elim(const bool *enabled, mo_exec_plan *plan,
+                            mo_error *err);
+
+/* QKV merging: query, key and value of attention, if they are products of the
+ * same left matrix, are computed as one product. After pointwise fusion, which
+ * turns biases into epilogues. */
+mo_status mo_pass_merge_qkv(const bool *enabled, mo_exec_plan *plan,
                             mo_error *err);
 
 /* Batch folding of matrix products, see mo_call_matmul_fold(). After the
@@ -52,11 +53,17 @@ mo_status mo_pass_copy_elim(const bool *wants, mo_exec_plan *plan,
 void mo_pass_fold_batches(mo_exec_plan *plan);
 
 /* In-place concatenation, after layouts are assigned. */
-mo_status mo_pass_concat_inplace(const bool *wants, mo_exec_plan *plan,
+mo_status mo_pass_concat_inplace(const bool *enabled, mo_exec_plan *plan,
                                  mo_error *err);
 
-/* Moves a call that stays to position *n. A struct must not be assigned to
- * itself here: the compiler may use memcpy. */
+/* Mixed precision: stores f32 tensors as storage_elem; the network's inputs
+ * and outputs keep their type for the caller. */
+mo_status mo_pass_precision(mo_elem storage_elem, mo_exec_plan *plan,
+                            mo_error *err);
+
+/* Moves a call that is kept to position *n, and increments *n. A call already
+ * there is not assigned to itself: the compiler may use memcpy, whose operands
+ * must not overlap. */
 static inline void mo_pass_keep_call(mo_exec_plan *plan, int call, int *n)
 {
     if (*n != call)
@@ -64,7 +71,7 @@ static inline void mo_pass_keep_call(mo_exec_plan *plan, int call, int *n)
     (*n)++;
 }
 
-/* Removes the calls marked in dropped, by call. */
+/* Removes the calls for which dropped, indexed by call, is true. */
 void mo_pass_drop_calls(mo_exec_plan *plan, const bool *dropped);
 
 #endif

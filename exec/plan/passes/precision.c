@@ -46,25 +46,6 @@ static int collect_constants(const mo_exec_plan *plan, constant_entry *entries)
     return n;
 }
 
-/* Part by part, since weights in a file may be unaligned. */
-static void narrow_constant(mo_elem to_elem, const mo_tensor_dense *from,
-                            mo_tensor_dense *to)
-{
-    int64_t n = mo_tensor_desc_elements(&from->desc);
-    const char *bytes = from->data;
-    char *narrow = to->data;
-    float part[1024];
-
-    for (int64_t i = 0; i < n; i += 1024) {
-        int64_t count = n - i < 1024 ? n - i : 1024;
-
-        memcpy(part, bytes + (size_t) i * sizeof *part,
-               (size_t) count * sizeof *part);
-        mo_tensor_narrow_f32(
-            to_elem, part, narrow + (size_t) i * mo_elem_size(to_elem), count);
-    }
-}
-
 /* Converts the constant of a value; shares the data of same where that is not
  * NULL. */
 static mo_status convert_constant(mo_exec_plan *plan, mo_elem storage_elem,
@@ -87,32 +68,25 @@ static mo_status convert_constant(mo_exec_plan *plan, mo_elem storage_elem,
         return status;
     owned->next = plan->owned_constants;
     plan->owned_constants = owned;
-    if (!same)
-        narrow_constant(storage_elem, from, &owned->value);
+    if (!same) {
+        /* Part by part, since weights in a file may be unaligned. */
+        int64_t n = mo_tensor_desc_elements(&from->desc);
+        const char *bytes = from->data;
+        char *narrow = owned->value.data;
+        float part[1024];
+
+        for (int64_t i = 0; i < n; i += 1024) {
+            int64_t count = n - i < 1024 ? n - i : 1024;
+
+            memcpy(part, bytes + (size_t) i * sizeof *part,
+                   (size_t) count * sizeof *part);
+            mo_tensor_narrow_f32(
+                storage_elem, part,
+                narrow + (size_t) i * mo_elem_size(storage_elem), count);
+        }
+    }
     *constant = &owned->value;
     return MO_OK;
-}
-
-static mo_status convert_constants(mo_elem storage_elem, mo_exec_plan *plan,
-                                   mo_error *err)
-{
-    constant_entry *entries =
-        calloc((size_t) plan->n_values + 1, sizeof *entries);
-    int n = entries ? collect_constants(plan, entries) : 0;
-    mo_status status = entries ? MO_OK : mo_fail_memory(err);
-    const mo_tensor_dense *made = NULL;
-
-    for (int i = 0; i < n && status == MO_OK; i++) {
-        bool again = i > 0 && entries[i].data == entries[i - 1].data &&
-                     entries[i].elements == entries[i - 1].elements;
-
-        status = convert_constant(plan, storage_elem, entries[i].value,
-                                  again ? made : NULL, &made, err);
-        if (status == MO_OK)
-            plan->values[entries[i].value].constant = made;
-    }
-    free(entries);
-    return status;
 }
 
 static void convert_program_types(mo_elem storage_elem, mo_point_program *point,
@@ -130,7 +104,23 @@ mo_status mo_pass_precision(mo_elem storage_elem, mo_exec_plan *plan,
 
     if (storage_elem == MO_ELEM_F32)
         return MO_OK;
-    status = convert_constants(storage_elem, plan, err);
+
+    constant_entry *entries =
+        calloc((size_t) plan->n_values + 1, sizeof *entries);
+    int n = entries ? collect_constants(plan, entries) : 0;
+    status = entries ? MO_OK : mo_fail_memory(err);
+    const mo_tensor_dense *made = NULL;
+
+    for (int i = 0; i < n && status == MO_OK; i++) {
+        bool again = i > 0 && entries[i].data == entries[i - 1].data &&
+                     entries[i].elements == entries[i - 1].elements;
+
+        status = convert_constant(plan, storage_elem, entries[i].value,
+                                  again ? made : NULL, &made, err);
+        if (status == MO_OK)
+            plan->values[entries[i].value].constant = made;
+    }
+    free(entries);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < plan->n_outputs; i++)

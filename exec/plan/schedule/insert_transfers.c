@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transfer insertion: values read on other devices are replicated there. */
+/* Transfer insertion: replicates values on the other devices that read them. */
 #include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -37,23 +37,25 @@ static const mo_transfer *transfer_of(const transfer_times *times, int flow,
                                 to);
 }
 
-/* How well a flow matches; -1: not at all. */
+/* Returns how well a flow matches, -1: not at all. Equal size counts more than
+ * not having been matched before. */
 static int match_quality(const transfer_times *times, int flow, int reader,
                          int to, int64_t bytes)
 {
-    const mo_flow *it = &times->x->flows[flow];
+    const mo_flow *candidate = &times->x->flows[flow];
     const mo_transfer *transfer;
 
-    if (it->to != reader)
+    if (candidate->to != reader)
         return -1;
     transfer = transfer_of(times, flow, to);
     if (!transfer)
         return -1;
-    return 2 * (times->x->tensor_bytes[it->tensor] == bytes) +
+    return 2 * (times->x->tensor_bytes[candidate->tensor] == bytes) +
            !times->matched[transfer - times->schedule->transfers];
 }
 
-/* A tensor sent separately to each reader starts with the first of these. */
+/* Returns the start of a tensor's first transfer to a device: each reader may
+ * have a transfer of its own. */
 static int64_t first_start(const transfer_times *times, int tensor, int to)
 {
     int64_t first = INT64_MAX;
@@ -70,22 +72,23 @@ static int64_t first_start(const transfer_times *times, int tensor, int to)
     return first;
 }
 
-/* Matches what op maker sends to op reader on device to; ops of the placed
- * graph, or MO_PLAN_NONE. */
+/* Finds the transfer of the schedule from op maker to op reader, on device to,
+ * that matches best, and marks it. Both are ops of the placed graph, or
+ * MO_PLAN_NONE. */
 static transfer_time match_transfer(transfer_times *times, int maker,
                                     int reader, int to, int64_t bytes)
 {
     const mo_instance *x = times->x;
-    int best = -1, best_fitness = -1, tensor;
+    int best = -1, best_quality = -1, tensor;
 
     if (maker == MO_PLAN_NONE || reader == MO_PLAN_NONE)
         return (transfer_time){ MO_PLAN_NONE, 0 };
     for (int q = x->out_start[maker]; q < x->out_start[maker + 1]; q++) {
-        int fit = match_quality(times, q, reader, to, bytes);
+        int quality = match_quality(times, q, reader, to, bytes);
 
-        if (fit > best_fitness) {
+        if (quality > best_quality) {
             best = q;
-            best_fitness = fit;
+            best_quality = quality;
         }
     }
     if (best < 0)
@@ -96,13 +99,13 @@ static transfer_time match_transfer(transfer_times *times, int maker,
     return (transfer_time){ tensor, first_start(times, tensor, to) };
 }
 
-/* The number of a value on another device. */
+/* A copy of a value on another device: value is the number of the copy. */
 typedef struct replica {
     int device, value;
     int next; /* of the same value, or MO_PLAN_NONE */
 } replica;
 
-/* A transfer, and its start time. */
+/* A transfer of the plan, and its start in the schedule. */
 typedef struct pending_transfer {
     mo_plan_transfer transfer;
     int64_t start_ns;
@@ -113,11 +116,11 @@ typedef struct transfer_state {
     transfer_times times;
     mo_plan_values values;
     int *first_replica; /* by value: the first of its replicas */
-    size_t twins_of_room;
+    size_t first_replica_room;
     replica *replicas;
-    size_t n_twins, twins_room;
-    pending_transfer *sendings;
-    size_t n_sendings, sendings_room;
+    size_t n_replicas, replicas_room;
+    pending_transfer *pending;
+    size_t n_pending, pending_room;
 } transfer_state;
 
 static int find_replica(const transfer_state *s, int value, int device)
@@ -134,25 +137,25 @@ static mo_status add_replica(transfer_state *s, int value,
                              mo_error *err)
 {
     mo_status status =
-        MO_ARRAY_GROW(s->replicas, s->n_twins, s->twins_room, err);
+        MO_ARRAY_GROW(s->replicas, s->n_replicas, s->replicas_room, err);
 
     if (status == MO_OK)
         status = mo_plan_values_add(&s->values, made, number, err);
     if (status == MO_OK)
-        status =
-            mo_array_reserve((void **) &s->first_replica, &s->twins_of_room,
-                             s->values.n, sizeof *s->first_replica, err);
+        status = mo_array_reserve((void **) &s->first_replica,
+                                  &s->first_replica_room, s->values.n,
+                                  sizeof *s->first_replica, err);
     if (status == MO_OK)
         s->first_replica[*number] = MO_PLAN_NONE;
     if (status != MO_OK)
         return status;
-    s->replicas[s->n_twins] =
+    s->replicas[s->n_replicas] =
         (replica){ made->device, *number, s->first_replica[value] };
-    s->first_replica[value] = (int) s->n_twins++;
+    s->first_replica[value] = (int) s->n_replicas++;
     return MO_OK;
 }
 
-/* The op of the placed graph that an item is, or MO_PLAN_NONE. */
+/* Returns the op of the placed graph that contains an item, or MO_PLAN_NONE. */
 static int placed_op(const transfer_state *s, int item)
 {
     return item == MO_PLAN_NONE ? MO_PLAN_NONE : s->plan->items[item].op;
@@ -163,29 +166,30 @@ static mo_status add_pending(transfer_state *s, int value, int maker,
 {
     const mo_plan_value *from = &s->values.items[value];
     int64_t bytes = mo_tensor_desc_bytes(&from->desc);
-    transfer_time due;
+    transfer_time match;
     mo_status status =
-        MO_ARRAY_GROW(s->sendings, s->n_sendings, s->sendings_room, err);
+        MO_ARRAY_GROW(s->pending, s->n_pending, s->pending_room, err);
 
     if (status != MO_OK)
         return status;
-    if (s->n_sendings >= INT_MAX)
+    if (s->n_pending >= INT_MAX)
         return mo_fail(err, MO_E_LIMIT, "more than %d transfers", INT_MAX);
-    due = match_transfer(&s->times, placed_op(s, maker), placed_op(s, reader),
-                         copy->device, bytes);
-    copy->transfer = (int) s->n_sendings;
-    s->sendings[s->n_sendings++] =
+    match = match_transfer(&s->times, placed_op(s, maker), placed_op(s, reader),
+                           copy->device, bytes);
+    copy->transfer = (int) s->n_pending;
+    s->pending[s->n_pending++] =
         (pending_transfer){ { .from_value = value,
                               .to_value = (int) s->values.n,
                               .from = from->device,
                               .to = copy->device,
                               .bytes = bytes,
-                              .tensor = due.tensor },
-                            due.start_ns };
+                              .tensor = match.tensor },
+                            match.start_ns };
     return MO_OK;
 }
 
-/* Sends a value from op maker to op reader on device. */
+/* Sets *number to the replica of a value on device. A new replica is sent from
+ * item maker to item reader, or loaded if it is constant. */
 static mo_status send_value(transfer_state *s, int value, int device, int maker,
                             int reader, int *number, mo_error *err)
 {
@@ -202,7 +206,9 @@ static mo_status send_value(transfer_state *s, int value, int device, int maker,
     return status == MO_OK ? add_replica(s, value, &copy, number, err) : status;
 }
 
-/* The number of value on device, where an item reads it. */
+/* Sets *number to the value on device that item reader reads in place of value:
+ * value itself, or its replica. The replica of a view is a view of the replica
+ * of its root. */
 static mo_status replicate_value(transfer_state *s, int value, int device,
                                  int reader, int *number, mo_error *err)
 {
@@ -220,42 +226,23 @@ static mo_status replicate_value(transfer_state *s, int value, int device,
     return status == MO_OK ? add_replica(s, value, &view, number, err) : status;
 }
 
-/* Views of values on other devices; a viewed value comes before its views. */
-static mo_status replicate_views(transfer_state *s, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int v = 0; v < s->plan->n_values && status == MO_OK; v++) {
-        mo_plan_value *value = &s->values.items[v];
-        int seen = value->view_of;
-
-        assert(seen < v);
-        if (seen == MO_PLAN_NONE)
-            continue;
-        status =
-            replicate_value(s, seen, value->device, value->item, &seen, err);
-        s->values.items[v].view_of = seen;
-    }
-    return status;
-}
-
 static mo_status write_transfers(transfer_state *s, int64_t **start_ns,
                                  mo_error *err)
 {
     mo_exec_plan *plan = s->plan;
-    int64_t *starts = malloc((s->n_sendings + 1) * sizeof *starts);
+    int64_t *starts = malloc((s->n_pending + 1) * sizeof *starts);
 
     plan->transfers =
-        mo_arena_array(plan->arena, s->n_sendings, sizeof *plan->transfers);
+        mo_arena_array(plan->arena, s->n_pending, sizeof *plan->transfers);
     if (!starts || !plan->transfers) {
         free(starts);
         return mo_fail_memory(err);
     }
-    for (size_t t = 0; t < s->n_sendings; t++) {
-        plan->transfers[t] = s->sendings[t].transfer;
-        starts[t] = s->sendings[t].start_ns;
+    for (size_t t = 0; t < s->n_pending; t++) {
+        plan->transfers[t] = s->pending[t].transfer;
+        starts[t] = s->pending[t].start_ns;
     }
-    plan->n_transfers = (int) s->n_sendings;
+    plan->n_transfers = (int) s->n_pending;
     *start_ns = starts;
     return MO_OK;
 }
@@ -275,14 +262,27 @@ mo_status mo_plan_insert_transfers(const mo_plan_source *source,
     if (status == MO_OK) {
         status = mo_plan_values_copy(s.plan, &s.values, err);
         if (status == MO_OK)
-            status =
-                mo_array_reserve((void **) &s.first_replica, &s.twins_of_room,
-                                 s.values.n + 1, sizeof *s.first_replica, err);
+            status = mo_array_reserve((void **) &s.first_replica,
+                                      &s.first_replica_room, s.values.n + 1,
+                                      sizeof *s.first_replica, err);
         for (size_t v = 0; v < s.values.n && status == MO_OK; v++)
             s.first_replica[v] = MO_PLAN_NONE;
     }
-    if (status == MO_OK)
-        status = replicate_views(&s, err);
+    if (status == MO_OK) {
+        /* Views of values on other devices; a viewed value comes before its
+         * views. */
+        for (int v = 0; v < s.plan->n_values && status == MO_OK; v++) {
+            mo_plan_value *value = &s.values.items[v];
+            int seen = value->view_of;
+
+            assert(seen < v);
+            if (seen == MO_PLAN_NONE)
+                continue;
+            status = replicate_value(&s, seen, value->device, value->item,
+                                     &seen, err);
+            s.values.items[v].view_of = seen;
+        }
+    }
     if (status == MO_OK) {
         for (int c = 0; c < s.plan->n_calls; c++) {
             const mo_plan_call *it = &s.plan->calls[c];
@@ -296,7 +296,7 @@ mo_status mo_plan_insert_transfers(const mo_plan_source *source,
         status = mo_plan_values_commit(&s.values, plan, err);
     if (status == MO_OK)
         status = write_transfers(&s, start_ns, err);
-    free(s.sendings);
+    free(s.pending);
     free(s.replicas);
     free(s.first_replica);
     mo_plan_values_clear(&s.values);

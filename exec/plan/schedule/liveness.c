@@ -157,23 +157,6 @@ static int *last_before(const stream_clocks *s, int stream, int step)
     return s->before + (size_t) stream * row + (size_t) (step - s->first);
 }
 
-/* First the last step with just this clock, then the last with a clock not
- * beyond it. */
-static void compute_last_before(stream_clocks *s)
-{
-    for (int stream = 0; stream < MO_PLAN_MAX_STREAMS; stream++) {
-        for (int step = s->first; step <= s->end; step++)
-            *last_before(s, stream, step) = s->first - 1;
-        for (int step = s->first; step < s->end; step++)
-            *last_before(s, stream, clock_at(s, step)[stream] + 1) = step;
-        for (int step = s->first + 1; step <= s->end; step++)
-            if (*last_before(s, stream, step) <
-                *last_before(s, stream, step - 1))
-                *last_before(s, stream, step) =
-                    *last_before(s, stream, step - 1);
-    }
-}
-
 static void extend_end(const stream_clocks *s, mo_plan_live_range *lives,
                        int value, int step, int stream)
 {
@@ -187,7 +170,20 @@ static void extend_end(const stream_clocks *s, mo_plan_live_range *lives,
 static void extend_in_program(stream_clocks *s, mo_plan_live_range *lives)
 {
     compute_clocks(s);
-    compute_last_before(s);
+
+    /* First the last step with just this clock, then the last with a clock not
+     * beyond it. */
+    for (int stream = 0; stream < MO_PLAN_MAX_STREAMS; stream++) {
+        for (int step = s->first; step <= s->end; step++)
+            *last_before(s, stream, step) = s->first - 1;
+        for (int step = s->first; step < s->end; step++)
+            *last_before(s, stream, clock_at(s, step)[stream] + 1) = step;
+        for (int step = s->first + 1; step <= s->end; step++)
+            if (*last_before(s, stream, step) <
+                *last_before(s, stream, step - 1))
+                *last_before(s, stream, step) =
+                    *last_before(s, stream, step - 1);
+    }
     for (int step = s->first; step < s->end; step++) {
         const mo_plan_call *it = call_at(s, step);
 
@@ -195,19 +191,6 @@ static void extend_in_program(stream_clocks *s, mo_plan_live_range *lives)
             extend_end(s, lives, it->call.in[i], step, it->stream);
         for (int i = 0; i < it->call.n_out; i++)
             extend_end(s, lives, it->call.out[i], step, it->stream);
-    }
-}
-
-static void extend_on_device(stream_clocks *s, mo_plan_live_range *lives)
-{
-    for (int i = 0; i < s->on->n_steps; i++) {
-        s->first = i;
-        while (i < s->on->n_steps &&
-               s->on->steps[i].kind == MO_PLAN_STEP_COMPUTE)
-            i++;
-        s->end = i;
-        if (s->end > s->first)
-            extend_in_program(s, lives);
     }
 }
 
@@ -227,8 +210,17 @@ mo_status mo_plan_liveness_across_streams(const mo_exec_plan *plan,
 
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
         s.on = &plan->devices[d];
-        if (s.on->n_streams > 1)
-            extend_on_device(&s, lives);
+        if (s.on->n_streams > 1) {
+            for (int i = 0; i < s.on->n_steps; i++) {
+                s.first = i;
+                while (i < s.on->n_steps &&
+                       s.on->steps[i].kind == MO_PLAN_STEP_COMPUTE)
+                    i++;
+                s.end = i;
+                if (s.end > s.first)
+                    extend_in_program(&s, lives);
+            }
+        }
     }
     free(s.before);
     free(s.seen);

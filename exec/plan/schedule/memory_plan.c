@@ -114,33 +114,6 @@ static mo_status add_weights(mo_exec_plan *plan, const weight *weights, int n,
     return MO_OK;
 }
 
-static mo_status sum_weight_bytes(mo_exec_plan *plan, mo_error *err)
-{
-    size_t n = (size_t) plan->n_values + 1;
-    bool *is_read = calloc(n, sizeof *is_read);
-    weight *weights = calloc(n, sizeof *weights);
-    mo_status status = is_read && weights ? MO_OK : mo_fail_memory(err);
-
-    for (int d = 0; d < plan->n_devices; d++)
-        plan->devices[d].weight_bytes = 0;
-    if (status == MO_OK) {
-        for (int c = 0; c < plan->n_calls; c++) {
-            const mo_call *call = &plan->calls[c].call;
-
-            for (int i = 0; i < call->n_in; i++)
-                is_read[mo_plan_value_root(plan->values, call->in[i])] = true;
-        }
-        for (int i = 0; i < plan->n_outputs; i++)
-            is_read[mo_plan_value_root(plan->values, plan->outputs[i].value)] =
-                true;
-        status = add_weights(plan, weights,
-                             collect_weights(plan, is_read, weights), err);
-    }
-    free(weights);
-    free(is_read);
-    return status;
-}
-
 mo_status mo_plan_assign_memory(mo_exec_plan *plan, mo_error *err)
 {
     mo_plan_live_range *lives = NULL;
@@ -166,7 +139,30 @@ mo_status mo_plan_assign_memory(mo_exec_plan *plan, mo_error *err)
             if (plan->values[v].view_of != MO_PLAN_NONE)
                 plan->values[v].offset =
                     plan->values[mo_plan_value_root(plan->values, v)].offset;
-        status = sum_weight_bytes(plan, err);
+
+        size_t n = (size_t) plan->n_values + 1;
+        bool *is_read = calloc(n, sizeof *is_read);
+        weight *weights = calloc(n, sizeof *weights);
+        status = is_read && weights ? MO_OK : mo_fail_memory(err);
+
+        for (int d = 0; d < plan->n_devices; d++)
+            plan->devices[d].weight_bytes = 0;
+        if (status == MO_OK) {
+            for (int c = 0; c < plan->n_calls; c++) {
+                const mo_call *call = &plan->calls[c].call;
+
+                for (int i = 0; i < call->n_in; i++)
+                    is_read[mo_plan_value_root(plan->values, call->in[i])] =
+                        true;
+            }
+            for (int i = 0; i < plan->n_outputs; i++)
+                is_read[mo_plan_value_root(plan->values,
+                                           plan->outputs[i].value)] = true;
+            status = add_weights(plan, weights,
+                                 collect_weights(plan, is_read, weights), err);
+        }
+        free(weights);
+        free(is_read);
     }
     free(lives);
     return status;

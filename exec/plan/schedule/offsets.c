@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 
 /*
@@ -103,18 +104,6 @@ static void sort_order(packing *p, int (*compare)(const void *, const void *))
     qsort(p->order, (size_t) p->n, sizeof *p->order, compare);
 }
 
-static void place_buffer(packing *p, int i, int64_t offset)
-{
-    int64_t high = offset + aligned_size(&p->blocks[i]);
-
-    p->offset[i] = offset;
-    if (high > p->top)
-        p->top = high;
-    for (int node = p->leaves + i; node > 0; node /= 2)
-        if (p->latest[node] < p->blocks[i].end)
-            p->latest[node] = p->blocks[i].end;
-}
-
 /* Collects the placed buffers that overlap this one among the count from first
  * on, which are those below node. */
 static void collect_overlaps(packing *p, const mo_plan_buffer *block, int node,
@@ -154,24 +143,6 @@ static int64_t find_gap(packing *p, int64_t size)
     return best >= 0 ? best : floor;
 }
 
-static void place_all(packing *p)
-{
-    p->top = 0;
-    for (int node = 0; node < 2 * p->leaves; node++)
-        p->latest[node] = NOT_PLACED;
-    for (int k = 0; k < p->n; k++) {
-        const mo_plan_buffer *block = p->order[k];
-        int i = (int) (block - p->blocks);
-
-        p->n_met = 0;
-        collect_overlaps(p, block, 1, 0, p->leaves);
-        p->n_examined += p->n_met;
-        place_buffer(p, i,
-                     p->n_met > MAX_MET ? p->top
-                                        : find_gap(p, aligned_size(block)));
-    }
-}
-
 /* Allocation order: by begin, then by falling size. */
 static int compare_arrivals(const void *a, const void *b)
 {
@@ -186,7 +157,28 @@ static int compare_arrivals(const void *a, const void *b)
  * best so far. */
 static void try_current_order(packing *p, mo_plan_arena_size *packed)
 {
-    place_all(p);
+    p->top = 0;
+    for (int node = 0; node < 2 * p->leaves; node++)
+        p->latest[node] = NOT_PLACED;
+    for (int k = 0; k < p->n; k++) {
+        const mo_plan_buffer *block = p->order[k];
+        int i = (int) (block - p->blocks);
+
+        p->n_met = 0;
+        collect_overlaps(p, block, 1, 0, p->leaves);
+        p->n_examined += p->n_met;
+
+        int64_t offset =
+            p->n_met > MAX_MET ? p->top : find_gap(p, aligned_size(block));
+        int64_t high = offset + aligned_size(&p->blocks[i]);
+
+        p->offset[i] = offset;
+        if (high > p->top)
+            p->top = high;
+        for (int node = p->leaves + i; node > 0; node /= 2)
+            if (p->latest[node] < p->blocks[i].end)
+                p->latest[node] = p->blocks[i].end;
+    }
     if (p->top >= packed->bytes)
         return;
     packed->bytes = p->top;
@@ -229,7 +221,8 @@ static int count_promotions(int n)
 /* The current order, and others reached from it by promotions. */
 static void try_order(packing *p, mo_plan_arena_size *packed)
 {
-    int most = count_promotions(p->n);
+    int most =
+        mo_ablated(MO_ABLATION_offset_promotions) ? 0 : count_promotions(p->n);
 
     try_current_order(p, packed);
     for (int k = 0; k < most && packed->bytes > packed->bound_bytes &&
@@ -245,30 +238,15 @@ static void try_orders(packing *p, mo_plan_arena_size *packed)
     static int (*const orders[])(const void *, const void *) = {
         compare_arrivals, compare_areas, compare_sizes
     };
-    const size_t n = sizeof orders / sizeof *orders;
+    const size_t n = mo_ablated(MO_ABLATION_offset_orders)
+                         ? 1
+                         : sizeof orders / sizeof *orders;
 
     packed->bytes = INT64_MAX;
     for (size_t k = 0; k < n && packed->bytes > packed->bound_bytes; k++) {
         sort_order(p, orders[k]);
         try_order(p, packed);
     }
-}
-
-/* Buffers are in order of their begins; order is that of their ends. */
-static int64_t find_bound(packing *p)
-{
-    int64_t now = 0, most = 0;
-    int dropped = 0;
-
-    sort_order(p, compare_ends);
-    for (int i = 0; i < p->n; i++) {
-        while (p->order[dropped]->end < p->blocks[i].begin)
-            now -= aligned_size(p->order[dropped++]);
-        now += aligned_size(&p->blocks[i]);
-        if (now > most)
-            most = now;
-    }
-    return most;
 }
 
 /* All sizes together fit an int64, so that no partial sum overflows. */
@@ -283,23 +261,6 @@ static bool sizes_fit(const mo_plan_buffer *blocks, int n)
     return true;
 }
 
-static mo_status init_packing(packing *p, mo_error *err)
-{
-    p->leaves = 1;
-    while (p->leaves < p->n)
-        p->leaves *= 2;
-    p->order = calloc((size_t) p->n, sizeof *p->order);
-    p->latest = calloc(2 * (size_t) p->leaves, sizeof *p->latest);
-    p->offset = calloc((size_t) p->n, sizeof *p->offset);
-    p->overlaps = calloc(MAX_MET + 1, sizeof *p->overlaps);
-    if (!p->order || !p->latest || !p->offset || !p->overlaps)
-        return mo_fail_memory(err);
-    qsort(p->blocks, (size_t) p->n, sizeof *p->blocks, compare_buffers);
-    for (int i = 0; i < p->n; i++)
-        p->order[i] = &p->blocks[i];
-    return MO_OK;
-}
-
 mo_status mo_plan_assign_offsets(mo_plan_buffer *blocks, int n,
                                  mo_plan_arena_size *packed, mo_error *err)
 {
@@ -312,9 +273,36 @@ mo_status mo_plan_assign_offsets(mo_plan_buffer *blocks, int n,
     if (!sizes_fit(blocks, n))
         return mo_fail(err, MO_E_LIMIT,
                        "the values of one device have more than 2^63 bytes");
-    status = init_packing(&p, err);
+
+    p.leaves = 1;
+    while (p.leaves < p.n)
+        p.leaves *= 2;
+    p.order = calloc((size_t) p.n, sizeof *p.order);
+    p.latest = calloc(2 * (size_t) p.leaves, sizeof *p.latest);
+    p.offset = calloc((size_t) p.n, sizeof *p.offset);
+    p.overlaps = calloc(MAX_MET + 1, sizeof *p.overlaps);
+    if (!p.order || !p.latest || !p.offset || !p.overlaps)
+        status = mo_fail_memory(err);
+    else {
+        qsort(p.blocks, (size_t) p.n, sizeof *p.blocks, compare_buffers);
+        for (int i = 0; i < p.n; i++)
+            p.order[i] = &p.blocks[i];
+        status = MO_OK;
+    }
     if (status == MO_OK) {
-        packed->bound_bytes = find_bound(&p);
+        /* Buffers are in order of their begins; order is that of their ends. */
+        int64_t now = 0, most = 0;
+        int dropped = 0;
+
+        sort_order(&p, compare_ends);
+        for (int i = 0; i < p.n; i++) {
+            while (p.order[dropped]->end < p.blocks[i].begin)
+                now -= aligned_size(p.order[dropped++]);
+            now += aligned_size(&p.blocks[i]);
+            if (now > most)
+                most = now;
+        }
+        packed->bound_bytes = most;
         try_orders(&p, packed);
     }
     free(p.overlaps);

@@ -25,6 +25,7 @@
  */
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "exec/plan/schedule/schedule_steps.h"
 #include "exec/plan/ir/value_table.h"
 
@@ -73,25 +74,6 @@ static int64_t call_end_ns(const mo_plan_source *source,
     start_ns = source->schedule->start_ns[item->op];
     return done == count ? start_ns + item->predicted_ns
                          : start_ns + item->predicted_ns / count * done;
-}
-
-static void compute_call_ends(const mo_plan_source *source, ordering *o,
-                              int *count, int *done)
-{
-    const mo_exec_plan *plan = o->plan;
-    int64_t latest = 0;
-
-    for (int c = 0; c < plan->n_calls; c++)
-        count[plan->calls[c].item]++;
-    for (int c = 0; c < plan->n_calls; c++) {
-        int item = plan->calls[c].item;
-        int64_t end_ns =
-            call_end_ns(source, &plan->items[item], ++done[item], count[item]);
-
-        if (end_ns > latest)
-            latest = end_ns;
-        o->end_ns[c] = latest;
-    }
 }
 
 /* The producer of a sent value gives the earliest place, its first reader the
@@ -148,7 +130,9 @@ static void find_places(ordering *o)
             if (it->start_ns < o->slots[before].start_ns)
                 it->start_ns = o->slots[before].start_ns;
         }
-        it->place = first_after(o, it->start_ns);
+        it->place = mo_ablated(MO_ABLATION_transfer_places)
+                        ? it->earliest
+                        : first_after(o, it->start_ns);
         if (it->place > it->latest)
             it->place = it->latest;
         if (it->place < it->earliest)
@@ -167,28 +151,6 @@ static int compare_slots(const void *a, const void *b)
     if (x->start_ns != y->start_ns)
         return x->start_ns < y->start_ns ? -1 : 1;
     return (x->transfer > y->transfer) - (x->transfer < y->transfer);
-}
-
-static mo_status alloc_steps(mo_exec_plan *plan, mo_error *err)
-{
-    for (int d = 0; d < plan->n_devices; d++)
-        plan->devices[d].n_steps = 0;
-    for (int c = 0; c < plan->n_calls; c++)
-        plan->devices[plan->calls[c].device].n_steps++;
-    for (int t = 0; t < plan->n_transfers; t++) {
-        plan->devices[plan->transfers[t].from].n_steps += 2;
-        plan->devices[plan->transfers[t].to].n_steps += 2;
-    }
-    for (int d = 0; d < plan->n_devices; d++) {
-        mo_plan_device *device = &plan->devices[d];
-
-        device->steps = mo_arena_array(plan->arena, (size_t) device->n_steps,
-                                       sizeof *device->steps);
-        if (!device->steps)
-            return mo_fail_memory(err);
-        device->n_steps = 0;
-    }
-    return MO_OK;
 }
 
 static void add_step(ordering *o, int device, mo_plan_step_kind kind, int what)
@@ -210,13 +172,6 @@ static void await_sent(ordering *o, int device)
     o->next++;
 }
 
-static bool exceeds_keep_limit(const ordering *o, int device)
-{
-    const kept *k = &o->kept[device];
-
-    return k->n > MAX_KEPT || k->bytes > o->plan->devices[device].keep_bytes;
-}
-
 static void add_await(ordering *o, int t)
 {
     const mo_plan_transfer *it;
@@ -231,7 +186,7 @@ static void add_await(ordering *o, int t)
     o->next++;
     k->transfers[(k->first + k->n++) % RING] = t;
     k->bytes += it->bytes;
-    while (exceeds_keep_limit(o, it->from))
+    while (k->n > MAX_KEPT || k->bytes > o->plan->devices[it->from].keep_bytes)
         await_sent(o, it->from);
 }
 
@@ -273,8 +228,20 @@ static mo_status compute_order(const mo_plan_source *source, ordering *o,
                                int *numbers, mo_error *err)
 {
     const mo_exec_plan *plan = o->plan;
+    int *done = numbers + plan->n_items;
+    int64_t latest = 0;
 
-    compute_call_ends(source, o, numbers, numbers + plan->n_items);
+    for (int c = 0; c < plan->n_calls; c++)
+        numbers[plan->calls[c].item]++;
+    for (int c = 0; c < plan->n_calls; c++) {
+        int item = plan->calls[c].item;
+        int64_t end_ns = call_end_ns(source, &plan->items[item], ++done[item],
+                                     numbers[item]);
+
+        if (end_ns > latest)
+            latest = end_ns;
+        o->end_ns[c] = latest;
+    }
     find_bounds(o, numbers);
     /* A value that is forwarded must have arrived before. */
     for (int t = o->plan->n_transfers - 1; t >= 0; t--) {
@@ -288,13 +255,25 @@ static mo_status compute_order(const mo_plan_source *source, ordering *o,
     find_places(o);
     qsort(o->sorted, (size_t) plan->n_transfers, sizeof *o->sorted,
           compare_slots);
-    return alloc_steps(o->plan, err);
-}
 
-/* Size of arrays indexed by value or by item. */
-static size_t index_array_size(const mo_exec_plan *plan)
-{
-    return 2 * (size_t) plan->n_items + (size_t) plan->n_values + 1;
+    for (int d = 0; d < o->plan->n_devices; d++)
+        o->plan->devices[d].n_steps = 0;
+    for (int c = 0; c < o->plan->n_calls; c++)
+        o->plan->devices[o->plan->calls[c].device].n_steps++;
+    for (int t = 0; t < o->plan->n_transfers; t++) {
+        o->plan->devices[o->plan->transfers[t].from].n_steps += 2;
+        o->plan->devices[o->plan->transfers[t].to].n_steps += 2;
+    }
+    for (int d = 0; d < o->plan->n_devices; d++) {
+        mo_plan_device *device = &o->plan->devices[d];
+
+        device->steps = mo_arena_array(o->plan->arena, (size_t) device->n_steps,
+                                       sizeof *device->steps);
+        if (!device->steps)
+            return mo_fail_memory(err);
+        device->n_steps = 0;
+    }
+    return MO_OK;
 }
 
 mo_status mo_plan_order_steps(const mo_plan_source *source, mo_exec_plan *plan,
@@ -308,7 +287,10 @@ mo_status mo_plan_order_steps(const mo_plan_source *source, mo_exec_plan *plan,
         .slots = calloc(n, sizeof *o.slots),
         .sorted = calloc(n, sizeof *o.sorted),
     };
-    int *numbers = calloc(index_array_size(plan), sizeof *numbers);
+    /* by item, twice; then by value */
+    int *numbers =
+        calloc(2 * (size_t) plan->n_items + (size_t) plan->n_values + 1,
+               sizeof *numbers);
     bool done = o.kept && o.end_ns && o.slots && o.sorted && numbers;
     mo_status status = done ? MO_OK : mo_fail_memory(err);
 

@@ -54,39 +54,6 @@ static int count_in(const stream_state *l, int of)
     return l->plan->calls[l->nodes[of].call].call.n_in;
 }
 
-static void find_tails(stream_state *l)
-{
-    for (int i = l->n - 1; i >= 0; i--) {
-        node *it = &l->nodes[i];
-
-        it->tail_ns += it->duration_ns;
-        for (int k = 0; k < count_in(l, i); k++) {
-            int from = producer_node(l, i, k);
-
-            if (from == MO_PLAN_NONE || l->nodes[from].tail_ns > it->tail_ns)
-                continue;
-            l->nodes[from].tail_ns = it->tail_ns;
-            l->nodes[from].heir = i;
-        }
-    }
-}
-
-/* The predecessor that ends last, or MO_PLAN_NONE. */
-static int latest_predecessor(const stream_state *l, int of)
-{
-    int latest = MO_PLAN_NONE;
-
-    for (int k = 0; k < count_in(l, of); k++) {
-        int from = producer_node(l, of, k);
-
-        if (from != MO_PLAN_NONE &&
-            (latest == MO_PLAN_NONE ||
-             l->nodes[from].end_ns > l->nodes[latest].end_ns))
-            latest = from;
-    }
-    return latest;
-}
-
 /* The cost of a stream for a node: less is better. */
 typedef struct score {
     int64_t begin_ns;
@@ -118,9 +85,19 @@ static bool is_better(score a, score b)
 
 static void choose_stream(stream_state *l, int of)
 {
-    int before = latest_predecessor(l, of), best = 0;
+    int before, best = 0;
     node *it = &l->nodes[of];
 
+    /* The predecessor that ends last, or MO_PLAN_NONE. */
+    before = MO_PLAN_NONE;
+    for (int k = 0; k < count_in(l, of); k++) {
+        int from = producer_node(l, of, k);
+
+        if (from != MO_PLAN_NONE &&
+            (before == MO_PLAN_NONE ||
+             l->nodes[from].end_ns > l->nodes[before].end_ns))
+            before = from;
+    }
     for (int i = 1; i < l->n_streams; i++)
         if (is_better(rate_stream(l, of, before, i),
                       rate_stream(l, of, before, best)))
@@ -191,7 +168,20 @@ static mo_status assign_nodes(stream_state *l, mo_error *err)
 
     for (int i = 0; i < l->n; i++)
         record_producers(l, i, i);
-    find_tails(l);
+
+    for (int i = l->n - 1; i >= 0; i--) {
+        node *it = &l->nodes[i];
+
+        it->tail_ns += it->duration_ns;
+        for (int k = 0; k < count_in(l, i); k++) {
+            int from = producer_node(l, i, k);
+
+            if (from == MO_PLAN_NONE || l->nodes[from].tail_ns > it->tail_ns)
+                continue;
+            l->nodes[from].tail_ns = it->tail_ns;
+            l->nodes[from].heir = i;
+        }
+    }
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         l->last[i] = MO_PLAN_NONE;
     for (int i = 0; i < l->n && status == MO_OK; i++) {
@@ -202,24 +192,6 @@ static mo_status assign_nodes(stream_state *l, mo_error *err)
     /* A transfer is a barrier: later calls need not wait for these. */
     for (int i = 0; i < l->n; i++)
         record_producers(l, i, MO_PLAN_NONE);
-    return status;
-}
-
-static mo_status assign_device(stream_state *l, int device, mo_error *err)
-{
-    const mo_plan_device *on = &l->plan->devices[device];
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < on->n_steps && status == MO_OK; i++) {
-        l->n = 0;
-        for (; i < on->n_steps && on->steps[i].kind == MO_PLAN_STEP_COMPUTE;
-             i++)
-            l->nodes[l->n++] =
-                (node){ .call = on->steps[i].what,
-                        .duration_ns = l->duration_ns[on->steps[i].what],
-                        .heir = MO_PLAN_NONE };
-        status = assign_nodes(l, err);
-    }
     return status;
 }
 
@@ -235,8 +207,23 @@ static mo_status assign_devices(stream_state *l, const int *wanted,
         l->n_streams =
             wanted[d] < MO_PLAN_MAX_STREAMS ? wanted[d] : MO_PLAN_MAX_STREAMS;
         plan->devices[d].n_streams = l->n_streams;
-        if (l->n_streams > 1)
-            status = assign_device(l, d, err);
+        if (l->n_streams > 1) {
+            const mo_plan_device *on = &l->plan->devices[d];
+            status = MO_OK;
+
+            for (int i = 0; i < on->n_steps && status == MO_OK; i++) {
+                l->n = 0;
+                for (; i < on->n_steps &&
+                       on->steps[i].kind == MO_PLAN_STEP_COMPUTE;
+                     i++)
+                    l->nodes[l->n++] =
+                        (node){ .call = on->steps[i].what,
+                                .duration_ns =
+                                    l->duration_ns[on->steps[i].what],
+                                .heir = MO_PLAN_NONE };
+                status = assign_nodes(l, err);
+            }
+        }
     }
     return status;
 }

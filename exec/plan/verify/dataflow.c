@@ -105,13 +105,13 @@ mo_status mo_verify_dataflow(const mo_exec_plan *plan, mo_error *err)
 }
 
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In-place concatenation (exec/plan/passes/concat_inplace.h): each part is
+/* In-place concatenation (exec/plan/passes/concat_inplace.c): each part is
  * written by a call with a pitch, and read by the one call that completes the
  * whole, where nothing else writes its channels. */
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "exec/plan/passes/concat_inplace.h"
+#include "exec/plan/passes/nhwc_strides.h"
 #include "exec/plan/verify/verify_internal.h"
 
 static mo_status fail_part(const mo_exec_plan *plan, int v, mo_error *err,
@@ -157,18 +157,6 @@ static bool is_conv_into(const mo_call *call, int64_t pitch)
     return call->kind == MO_CALL_CONV && conv->pitch == pitch &&
            (pitch == 0 ||
             (conv->channels_last && !conv->transposed && conv->groups == 1));
-}
-
-static mo_status check_producer(const mo_exec_plan *plan, const mo_call *call,
-                                int v, mo_error *err)
-{
-    const mo_plan_slice *part = plan->values[v].part;
-    int64_t pitch =
-        part ? plan->values[part->of].desc.shape.dims[1] : (int64_t) 0;
-
-    if ((part || call->kind == MO_CALL_CONV) && !is_conv_into(call, pitch))
-        return fail_part(plan, v, err, "is made as if it lay elsewhere");
-    return MO_OK;
 }
 
 /* Channels must come behind those already claimed. */
@@ -252,19 +240,34 @@ static mo_status check_reads(const mo_exec_plan *plan, const mo_call *call,
     return MO_OK;
 }
 
-static mo_status check_call(const mo_exec_plan *plan, const mo_call *call,
-                            int *reads, mo_error *err)
+mo_status mo_verify_concat_inplace(const mo_exec_plan *plan, mo_error *err)
 {
-    mo_status status = check_reads(plan, call, reads, err);
+    int *reads = calloc((size_t) plan->n_values + 1, sizeof *reads);
+    mo_status status = reads ? MO_OK : mo_fail_memory(err);
 
-    for (int i = 0; i < call->n_out && status == MO_OK; i++)
-        status = check_producer(plan, call, call->out[i], err);
-    return status;
-}
+    for (int v = 0; v < plan->n_values && status == MO_OK; v++)
+        if (plan->values[v].part)
+            status = check_part(plan, v, err);
+    for (int c = 0; c < plan->n_calls && status == MO_OK; c++) {
+        const mo_call *call = &plan->calls[c].call;
 
-/* No other call may access a part. */
-static mo_status check_other_uses(const mo_exec_plan *plan, mo_error *err)
-{
+        status = check_reads(plan, call, reads, err);
+        for (int i = 0; i < call->n_out && status == MO_OK; i++) {
+            const mo_plan_slice *part = plan->values[call->out[i]].part;
+            int64_t pitch =
+                part ? plan->values[part->of].desc.shape.dims[1] : (int64_t) 0;
+
+            if ((part || call->kind == MO_CALL_CONV) &&
+                !is_conv_into(call, pitch))
+                status = fail_part(plan, call->out[i], err,
+                                   "is made as if it lay elsewhere");
+        }
+    }
+    free(reads);
+    if (status != MO_OK)
+        return status;
+
+    /* No other call may access a part. */
     for (int v = 0; v < plan->n_values; v++)
         if (plan->values[v].view_of != MO_PLAN_NONE &&
             plan->values[plan->values[v].view_of].part)
@@ -278,18 +281,4 @@ static mo_status check_other_uses(const mo_exec_plan *plan, mo_error *err)
             return fail_part(plan, plan->outputs[i].value, err,
                              "is given out where it is a part");
     return MO_OK;
-}
-
-mo_status mo_verify_concat_inplace(const mo_exec_plan *plan, mo_error *err)
-{
-    int *reads = calloc((size_t) plan->n_values + 1, sizeof *reads);
-    mo_status status = reads ? MO_OK : mo_fail_memory(err);
-
-    for (int v = 0; v < plan->n_values && status == MO_OK; v++)
-        if (plan->values[v].part)
-            status = check_part(plan, v, err);
-    for (int c = 0; c < plan->n_calls && status == MO_OK; c++)
-        status = check_call(plan, &plan->calls[c].call, reads, err);
-    free(reads);
-    return status == MO_OK ? check_other_uses(plan, err) : status;
 }

@@ -148,23 +148,6 @@ static void update_tree(arena *a, const block *b, int sign, int at, int first,
     update_tree(a, b, sign, 2 * at + 1, first + count / 2, count / 2);
 }
 
-/* Reports an overlap; finds the other block. */
-static mo_status fail_at(const arena *a, const block *b, mo_error *err)
-{
-    const mo_plan_value *values = a->plan->values;
-    const block *other = a->blocks;
-
-    while (other->low >= b->high || b->low >= other->high ||
-           other->life.end < b->life.begin)
-        other++;
-    return mo_fail(err, MO_E_INPUT,
-                   "plan: device '%.80s', step %d: '%.160s' overwrites "
-                   "'%.160s', which is still needed",
-                   mo_verify_name(a->plan->devices[values[b->value].device].id),
-                   b->life.begin, mo_verify_name(values[b->value].name),
-                   mo_verify_name(values[other->value].name));
-}
-
 static mo_status sweep_blocks(arena *a, mo_error *err)
 {
     int dropped = 0;
@@ -174,8 +157,22 @@ static mo_status sweep_blocks(arena *a, mo_error *err)
 
         for (; a->ends[dropped]->life.end < b->life.begin; dropped++)
             update_tree(a, a->ends[dropped], -1, 1, 0, a->leaves);
-        if (is_occupied(a, b, 1, 0, a->leaves))
-            return fail_at(a, b, err);
+        if (is_occupied(a, b, 1, 0, a->leaves)) {
+            /* Reports an overlap; finds the other block. */
+            const mo_plan_value *values = a->plan->values;
+            const block *other = a->blocks;
+
+            while (other->low >= b->high || b->low >= other->high ||
+                   other->life.end < b->life.begin)
+                other++;
+            return mo_fail(
+                err, MO_E_INPUT,
+                "plan: device '%.80s', step %d: '%.160s' overwrites "
+                "'%.160s', which is still needed",
+                mo_verify_name(a->plan->devices[values[b->value].device].id),
+                b->life.begin, mo_verify_name(values[b->value].name),
+                mo_verify_name(values[other->value].name));
+        }
         update_tree(a, b, 1, 1, 0, a->leaves);
     }
     return MO_OK;
@@ -211,24 +208,6 @@ static bool has_bytes(const mo_exec_plan *plan, const mo_plan_live_range *lives,
            mo_tensor_desc_bytes(&plan->values[v].desc) > 0;
 }
 
-/* All blocks, by device. end, zeroed: the first block of each device while
- * they are filled in, and hence where they end then. */
-static void collect_blocks(const mo_exec_plan *plan,
-                           const mo_plan_live_range *lives, size_t *end,
-                           block *blocks)
-{
-    for (int v = 0; v < plan->n_values; v++)
-        if (has_bytes(plan, lives, v) &&
-            plan->values[v].device + 1 < plan->n_devices)
-            end[plan->values[v].device + 1]++;
-    for (int d = 1; d < plan->n_devices; d++)
-        end[d] += end[d - 1];
-    for (int v = 0; v < plan->n_values; v++)
-        if (has_bytes(plan, lives, v))
-            blocks[end[plan->values[v].device]++] =
-                (block){ .value = v, .life = lives[v] };
-}
-
 mo_status mo_verify_memory(const mo_exec_plan *plan, mo_error *err)
 {
     block *blocks = calloc((size_t) plan->n_values + 1, sizeof *blocks);
@@ -243,7 +222,19 @@ mo_status mo_verify_memory(const mo_exec_plan *plan, mo_error *err)
     if (status == MO_OK) {
         size_t first = 0;
 
-        collect_blocks(plan, lives, end, blocks);
+        /* Counting sort of the blocks by device: end[d] is the number of
+         * blocks on devices below d, hence the index of the first block of d;
+         * it is incremented with each block of d, up to the end of d. */
+        for (int v = 0; v < plan->n_values; v++)
+            if (has_bytes(plan, lives, v) &&
+                plan->values[v].device + 1 < plan->n_devices)
+                end[plan->values[v].device + 1]++;
+        for (int d = 1; d < plan->n_devices; d++)
+            end[d] += end[d - 1];
+        for (int v = 0; v < plan->n_values; v++)
+            if (has_bytes(plan, lives, v))
+                blocks[end[plan->values[v].device]++] =
+                    (block){ .value = v, .life = lives[v] };
         for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
             arena a = { .plan = plan,
                         .blocks = blocks + first,

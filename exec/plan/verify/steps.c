@@ -33,21 +33,18 @@ static mo_status record_call(const mo_exec_plan *plan, seen *s, int device,
     return MO_OK;
 }
 
-/* The end of the transfer that the device is, -1 if none. */
-static int transfer_end(const mo_plan_transfer *transfer, int device)
-{
-    if (transfer->from == device)
-        return SENDER;
-    return transfer->to == device ? RECEIVER : -1;
-}
-
 static mo_status record_transfer(const mo_exec_plan *plan, seen *s, int device,
                                  int step, mo_error *err)
 {
     const mo_plan_step *it = &plan->devices[device].steps[step];
-    int end = transfer_end(&plan->transfers[it->what], device);
+    int end;
     unsigned bits, bit = it->kind == MO_PLAN_STEP_AWAIT ? AWAITED : BEGUN;
+    const mo_plan_transfer *transfer = &plan->transfers[it->what];
 
+    if (transfer->from == device)
+        end = SENDER;
+    else
+        end = transfer->to == device ? RECEIVER : -1;
     if (end < 0 || (it->kind == MO_PLAN_STEP_SEND && end != SENDER) ||
         (it->kind == MO_PLAN_STEP_RECEIVE && end != RECEIVER))
         return mo_verify_fail(plan, device, step, err,

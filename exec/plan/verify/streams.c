@@ -81,20 +81,6 @@ static void merge_clock(race_check *c, int step, int other)
     now[stream] = mo_max_int(other, now[stream]);
 }
 
-/* barrier: the last step of another kind; last: by stream, its last step. */
-static void compute_clock(race_check *c, int step, int barrier, const int *last)
-{
-    const mo_plan_call *it = call_at(c, step);
-
-    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
-        clock_row(c->done, step)[i] = barrier;
-    if (last[it->stream] > barrier)
-        merge_clock(c, step, last[it->stream]);
-    for (int i = 0; i < it->n_depends_on; i++)
-        if (c->step_of[it->depends_on[i]] > barrier)
-            merge_clock(c, step, c->step_of[it->depends_on[i]]);
-}
-
 static bool happens_before(const race_check *c, int other, int step)
 {
     return clock_row(c->done, step)[call_at(c, other)->stream] >= other;
@@ -149,7 +135,18 @@ static mo_status check_calls(race_check *c, mo_error *err)
         status = check_numbers(c, s, err);
         if (status != MO_OK)
             break;
-        compute_clock(c, s, barrier, last);
+
+        /* barrier: the last step of another kind; last: by stream, its last
+         * step. */
+        const mo_plan_call *it = call_at(c, s);
+
+        for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
+            clock_row(c->done, s)[i] = barrier;
+        if (last[it->stream] > barrier)
+            merge_clock(c, s, last[it->stream]);
+        for (int i = 0; i < it->n_depends_on; i++)
+            if (c->step_of[it->depends_on[i]] > barrier)
+                merge_clock(c, s, c->step_of[it->depends_on[i]]);
         status = check_reads(c, s, err);
         record_call_uses(c, s);
         last[call_at(c, s)->stream] = s;
@@ -184,25 +181,6 @@ static mo_status check_owner(const race_check *c, int owner, int v,
                 mo_verify_name(c->plan->values[owner].name));
     }
     return MO_OK;
-}
-
-/* Values in the order they begin: the last owners of its bytes must be
- * complete; these were checked against the owners before them. */
-static mo_status claim_bytes(race_check *c, int v, mo_error *err)
-{
-    const mo_plan_value *value = &c->plan->values[v];
-    int high = mark_at(c, value->offset + mo_tensor_desc_bytes(&value->desc));
-    mo_status status = MO_OK;
-    int checked = NOTHING;
-
-    for (int i = mark_at(c, value->offset); i < high && status == MO_OK; i++) {
-        if (c->owner[i] != NOTHING && c->owner[i] != checked) {
-            checked = c->owner[i];
-            status = check_owner(c, checked, v, err);
-        }
-        c->owner[i] = v;
-    }
-    return status;
 }
 
 /* A value and the step where it begins. */
@@ -244,19 +222,6 @@ static int collect_begins(race_check *c, const mo_plan_live_range *lives,
     return n;
 }
 
-static mo_status check_memory(race_check *c, const mo_plan_live_range *lives,
-                              value_begin *births, mo_error *err)
-{
-    int n = collect_begins(c, lives, births);
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < c->n_marks; i++)
-        c->owner[i] = NOTHING;
-    for (int i = 0; i < n && status == MO_OK; i++)
-        status = claim_bytes(c, births[i].value, err);
-    return status;
-}
-
 static mo_status check_device(race_check *c, const mo_plan_live_range *lives,
                               value_begin *births, mo_error *err)
 {
@@ -278,8 +243,31 @@ static mo_status check_device(race_check *c, const mo_plan_live_range *lives,
             clock_row(c->touched, v)[i] = NOTHING;
     }
     status = check_calls(c, err);
-    if (status == MO_OK && on->n_streams > 1)
-        status = check_memory(c, lives, births, err);
+    if (status == MO_OK && on->n_streams > 1) {
+        int n = collect_begins(c, lives, births);
+        status = MO_OK;
+
+        for (int i = 0; i < c->n_marks; i++)
+            c->owner[i] = NOTHING;
+        for (int i = 0; i < n && status == MO_OK; i++) {
+            const mo_plan_value *value = &c->plan->values[births[i].value];
+            int high =
+                mark_at(c, value->offset + mo_tensor_desc_bytes(&value->desc));
+            int checked = NOTHING;
+
+            /* Values in the order they begin: the last owners of its bytes must
+             * be complete; these were checked against the owners before them.
+             */
+            for (int j = mark_at(c, value->offset); j < high && status == MO_OK;
+                 j++) {
+                if (c->owner[j] != NOTHING && c->owner[j] != checked) {
+                    checked = c->owner[j];
+                    status = check_owner(c, checked, births[i].value, err);
+                }
+                c->owner[j] = births[i].value;
+            }
+        }
+    }
     free(c->done);
     return status;
 }

@@ -21,21 +21,17 @@ static mo_status fail_value(const mo_exec_plan *plan, int v, mo_error *err,
                    mo_verify_name(plan->values[v].name), what);
 }
 
-static bool has_arrays(const mo_exec_plan *plan)
-{
-    return (plan->n_values == 0 || plan->values) &&
-           (plan->n_calls == 0 || plan->calls) &&
-           (plan->n_transfers == 0 || plan->transfers) &&
-           (plan->n_items == 0 || plan->items) &&
-           (plan->n_inputs == 0 || plan->inputs) &&
-           (plan->n_outputs == 0 || plan->outputs) && plan->devices;
-}
-
 static mo_status check_counts(const mo_exec_plan *plan, mo_error *err)
 {
     if (plan->n_devices < 1 || plan->n_values < 0 || plan->n_calls < 0 ||
         plan->n_transfers < 0 || plan->n_items < 0 || plan->n_inputs < 0 ||
-        plan->n_outputs < 0 || !has_arrays(plan))
+        plan->n_outputs < 0 ||
+        !((plan->n_values == 0 || plan->values) &&
+          (plan->n_calls == 0 || plan->calls) &&
+          (plan->n_transfers == 0 || plan->transfers) &&
+          (plan->n_items == 0 || plan->items) &&
+          (plan->n_inputs == 0 || plan->inputs) &&
+          (plan->n_outputs == 0 || plan->outputs) && plan->devices))
         return mo_fail(err, MO_E_INPUT,
                        "plan: has no devices, or counts that are wrong");
     for (int d = 0; d < plan->n_devices; d++) {
@@ -72,21 +68,6 @@ static mo_status check_numbers(const mo_exec_plan *plan, int v, mo_error *err)
     return MO_OK;
 }
 
-static mo_status check_view(const mo_exec_plan *plan, int v, mo_error *err)
-{
-    const mo_plan_value *value = &plan->values[v];
-    const mo_plan_value *seen = &plan->values[value->view_of];
-
-    if (seen->device != value->device)
-        return fail_value(plan, v, err, "is a view of another device's");
-    if (seen->desc.elem != value->desc.elem ||
-        mo_tensor_desc_bytes(&seen->desc) != mo_tensor_desc_bytes(&value->desc))
-        return fail_value(plan, v, err, "is a view of another size or type");
-    if (seen->offset != value->offset)
-        return fail_value(plan, v, err, "is not where what it views is");
-    return MO_OK;
-}
-
 /* Inputs of f32 may be rounded when they are loaded. */
 static bool is_input(const mo_tensor_desc *given, const mo_tensor_desc *value)
 {
@@ -104,6 +85,7 @@ static mo_status check_source(const mo_exec_plan *plan, int v, mo_error *err)
     int sources = (value->constant != NULL) + (value->view_of != MO_PLAN_NONE) +
                   (value->input != MO_PLAN_NONE) +
                   (value->transfer != MO_PLAN_NONE);
+    const mo_plan_value *seen;
 
     if (sources > 1)
         return fail_value(plan, v, err, "comes from several sources");
@@ -117,7 +99,17 @@ static mo_status check_source(const mo_exec_plan *plan, int v, mo_error *err)
     if (value->transfer != MO_PLAN_NONE &&
         plan->transfers[value->transfer].to_value != v)
         return fail_value(plan, v, err, "does not arrive by its transfer");
-    return value->view_of == MO_PLAN_NONE ? MO_OK : check_view(plan, v, err);
+    if (value->view_of == MO_PLAN_NONE)
+        return MO_OK;
+    seen = &plan->values[value->view_of];
+    if (seen->device != value->device)
+        return fail_value(plan, v, err, "is a view of another device's");
+    if (seen->desc.elem != value->desc.elem ||
+        mo_tensor_desc_bytes(&seen->desc) != mo_tensor_desc_bytes(&value->desc))
+        return fail_value(plan, v, err, "is a view of another size or type");
+    if (seen->offset != value->offset)
+        return fail_value(plan, v, err, "is not where what it views is");
+    return MO_OK;
 }
 
 /* Chains of views must end. A chain known to end is not followed again. */
@@ -138,15 +130,6 @@ static mo_status check_ends(const mo_exec_plan *plan, bool *ends, mo_error *err)
     return MO_OK;
 }
 
-static mo_status check_chains(const mo_exec_plan *plan, mo_error *err)
-{
-    bool *ends = calloc((size_t) plan->n_values + 1, sizeof *ends);
-    mo_status status = ends ? check_ends(plan, ends, err) : mo_fail_memory(err);
-
-    free(ends);
-    return status;
-}
-
 mo_status mo_verify_values(const mo_exec_plan *plan, mo_error *err)
 {
     mo_status status = check_counts(plan, err);
@@ -159,7 +142,14 @@ mo_status mo_verify_values(const mo_exec_plan *plan, mo_error *err)
                              "plan: input %d has no type or no fixed shape", i);
     for (int v = 0; v < plan->n_values && status == MO_OK; v++)
         status = check_source(plan, v, err);
-    return status == MO_OK ? check_chains(plan, err) : status;
+    if (status != MO_OK)
+        return status;
+
+    bool *ends = calloc((size_t) plan->n_values + 1, sizeof *ends);
+    status = ends ? check_ends(plan, ends, err) : mo_fail_memory(err);
+
+    free(ends);
+    return status;
 }
 
 /* SPDX-License-Identifier: Apache-2.0 */
@@ -182,39 +172,33 @@ static bool extend_bounds(int64_t extent, int64_t stride, int64_t *low,
                    : mo_int64_add(*high, far, high);
 }
 
-static bool stays_within(const mo_tensor_view *view, const mo_tensor_desc *desc)
-{
-    int64_t low = view->offset, high = low;
-
-    for (int d = 0; d < view->rank; d++)
-        if (view->extent[d] == 0)
-            return true;
-    for (int d = 0; d < view->rank; d++)
-        if (!extend_bounds(view->extent[d], view->stride[d], &low, &high))
-            return false;
-    return low >= 0 && high < mo_tensor_desc_elements(desc);
-}
-
-static mo_tensor_view batch_view(const mo_call_attention *c, int64_t offset,
-                                 const int64_t *batch)
-{
-    mo_tensor_view view = { .offset = offset };
-
-    for (int d = 0; d < c->n_batch; d++)
-        mo_tensor_view_append_dim(&view, c->extent[d], batch[d]);
-    return view;
-}
+/* A matrix for every batch of an attention, as strides into a value. */
+typedef struct matrices {
+    int64_t offset;
+    const int64_t *batch;
+    int64_t rows, row, columns, column;
+} matrices;
 
 static bool is_within(const mo_exec_plan *plan, int value,
-                      const mo_call_attention *c, int64_t offset,
-                      const int64_t *batch, int64_t rows, int64_t row,
-                      int64_t columns, int64_t column)
+                      const mo_call_attention *c, const matrices *m)
 {
-    mo_tensor_view view = batch_view(c, offset, batch);
+    mo_tensor_view view = { .offset = m->offset };
 
-    mo_tensor_view_append_dim(&view, rows, row);
-    mo_tensor_view_append_dim(&view, columns, column);
-    return stays_within(&view, &plan->values[value].desc);
+    for (int d = 0; d < c->n_batch; d++)
+        mo_tensor_view_append_dim(&view, c->extent[d], m->batch[d]);
+    mo_tensor_view_append_dim(&view, m->rows, m->row);
+    mo_tensor_view_append_dim(&view, m->columns, m->column);
+
+    int64_t low = view.offset, high = low;
+
+    for (int d = 0; d < view.rank; d++)
+        if (view.extent[d] == 0)
+            return true;
+    for (int d = 0; d < view.rank; d++)
+        if (!extend_bounds(view.extent[d], view.stride[d], &low, &high))
+            return false;
+    return low >= 0 &&
+           high < mo_tensor_desc_elements(&plan->values[value].desc);
 }
 
 static bool has_valid_sizes(const mo_call_attention *c)
@@ -243,8 +227,9 @@ static bool is_valid_score(const mo_exec_plan *plan, const mo_call *call)
         const int64_t *last = access->stride + c->n_batch;
 
         if (plan->values[value].desc.elem != score->operands[i].elem ||
-            !is_within(plan, value, c, access->offset, access->stride,
-                       c->queries, last[0], c->keys, last[1]))
+            !is_within(plan, value, c,
+                       &(matrices){ access->offset, access->stride, c->queries,
+                                    last[0], c->keys, last[1] }))
             return false;
     }
     return true;
@@ -258,17 +243,22 @@ static bool is_valid_attention(const mo_exec_plan *plan, const mo_call *call)
     if (call->n_out != 1 || call->first_extra != own || own > call->n_in ||
         !has_valid_sizes(c))
         return false;
-    return is_within(plan, call->in[0], c, c->q_offset, c->q_batch, c->queries,
-                     c->q_row, c->width, 1) &&
-           is_within(plan, call->in[1], c, c->k_offset, c->k_batch, c->keys,
-                     c->k_row, c->width, 1) &&
-           is_within(plan, call->in[2], c, c->v_offset, c->v_batch, c->keys,
-                     c->v_row, c->v_width, 1) &&
-           is_within(plan, call->out[0], c, 0, c->out_batch, c->queries,
-                     c->out_row, c->v_width, 1) &&
+    return is_within(plan, call->in[0], c,
+                     &(matrices){ c->q_offset, c->q_batch, c->queries, c->q_row,
+                                  c->width, 1 }) &&
+           is_within(plan, call->in[1], c,
+                     &(matrices){ c->k_offset, c->k_batch, c->keys, c->k_row,
+                                  c->width, 1 }) &&
+           is_within(plan, call->in[2], c,
+                     &(matrices){ c->v_offset, c->v_batch, c->keys, c->v_row,
+                                  c->v_width, 1 }) &&
+           is_within(plan, call->out[0], c,
+                     &(matrices){ 0, c->out_batch, c->queries, c->out_row,
+                                  c->v_width, 1 }) &&
            (!c->has_mask ||
-            is_within(plan, call->in[3], c, c->mask_offset, c->mask_batch,
-                      c->queries, c->mask_row, c->keys, c->mask_column)) &&
+            is_within(plan, call->in[3], c,
+                      &(matrices){ c->mask_offset, c->mask_batch, c->queries,
+                                   c->mask_row, c->keys, c->mask_column })) &&
            is_valid_score(plan, call);
 }
 
@@ -316,25 +306,6 @@ static mo_status check_input(const mo_exec_plan *plan, int i, mo_error *err)
     return MO_OK;
 }
 
-/* Every value that is an input is listed once. */
-static mo_status check_inputs_listed(const mo_exec_plan *plan, mo_error *err)
-{
-    char *fed = calloc((size_t) plan->n_values + 1, sizeof *fed);
-    mo_status status = fed ? MO_OK : mo_fail_memory(err);
-
-    for (int i = 0; i < plan->n_inputs && status == MO_OK; i++)
-        for (int k = 0; k < plan->inputs[i].n_values && status == MO_OK; k++)
-            if (fed[plan->inputs[i].values[k]]++)
-                status = mo_fail(err, MO_E_INPUT,
-                                 "plan: input %d is fed twice to one value", i);
-    for (int v = 0; v < plan->n_values && status == MO_OK; v++)
-        if (plan->values[v].input != MO_PLAN_NONE && !fed[v])
-            status = mo_fail(err, MO_E_INPUT,
-                             "plan: value %d is an input that nobody feeds", v);
-    free(fed);
-    return status;
-}
-
 static bool is_half_type(const mo_exec_plan *plan, int output)
 {
     mo_elem elem = plan->values[plan->outputs[output].value].desc.elem;
@@ -350,8 +321,25 @@ mo_status mo_verify_transfers_and_io(const mo_exec_plan *plan, mo_error *err)
         status = check_transfer(plan, t, err);
     for (int i = 0; i < plan->n_inputs && status == MO_OK; i++)
         status = check_input(plan, i, err);
-    if (status == MO_OK)
-        status = check_inputs_listed(plan, err);
+    if (status == MO_OK) {
+        /* Every value that is an input is listed once. */
+        char *fed = calloc((size_t) plan->n_values + 1, sizeof *fed);
+        status = fed ? MO_OK : mo_fail_memory(err);
+
+        for (int i = 0; i < plan->n_inputs && status == MO_OK; i++)
+            for (int k = 0; k < plan->inputs[i].n_values && status == MO_OK;
+                 k++)
+                if (fed[plan->inputs[i].values[k]]++)
+                    status =
+                        mo_fail(err, MO_E_INPUT,
+                                "plan: input %d is fed twice to one value", i);
+        for (int v = 0; v < plan->n_values && status == MO_OK; v++)
+            if (plan->values[v].input != MO_PLAN_NONE && !fed[v])
+                status =
+                    mo_fail(err, MO_E_INPUT,
+                            "plan: value %d is an input that nobody feeds", v);
+        free(fed);
+    }
     for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
         if (!is_index(plan->outputs[i].value, plan->n_values))
             status = mo_fail(err, MO_E_INPUT,

@@ -8,7 +8,7 @@
  * completes before its receive is posted, nothing is buffered. Assumes
  * nothing: a plan may come from a file or from a broken pass. Only liveness
  * analysis (exec/plan/schedule/liveness.h) and the geometry of channels
- * (exec/plan/passes/concat_inplace.h) are shared with the passes.
+ * (exec/plan/passes/nhwc_strides.h) are shared with the passes.
  */
 #ifndef MO_EXEC_PLAN_VERIFY_VERIFY_H
 #define MO_EXEC_PLAN_VERIFY_VERIFY_H

@@ -5,13 +5,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/stop.h"
 #include "exec/plan/ir/value_table.h"
 #include "exec/runtime/device/device_run_internal.h"
-#include "exec/thread/run_delay.h"
+
+int64_t *mo_run_device_timestamps(const mo_run_device *device, int r)
+{
+    return device->timestamps +
+           (size_t) r * mo_run_timestamp_count(device->n_actions);
+}
 
 void mo_run_report_progress(mo_run_device *d, const char *what)
 {
@@ -24,27 +28,12 @@ void mo_run_report_progress(mo_run_device *d, const char *what)
     d->phase_end_ns = now;
 }
 
-/* Backends with separate memory report how much is free. */
-static mo_status fail_alloc(const mo_run_device *d, int64_t bytes,
-                            mo_error *err)
-{
-    const char *id = d->plan->devices[d->device].id;
-    mo_error why = { 0 };
-
-    if (err && d->backend->separate_memory)
-        why = *err;
-    if (why.text[0] != '\0')
-        return mo_fail(err, MO_E_MEMORY, "device '%.80s': %s", id, why.text);
-    return mo_fail(err, MO_E_MEMORY,
-                   "device '%s': there is no memory for %lld bytes; place less "
-                   "on it",
-                   id, (long long) bytes);
-}
-
 mo_status mo_run_alloc_device_memory(mo_run_device *d, int64_t bytes,
                                      void **memory, mo_error *err)
 {
+    const char *id = d->plan->devices[d->device].id;
     mo_status status = MO_E_MEMORY;
+    mo_error why = { 0 };
 
     *memory = NULL;
     if (d->backend->separate_memory && bytes == 0)
@@ -53,7 +42,17 @@ mo_status mo_run_alloc_device_memory(mo_run_device *d, int64_t bytes,
         status = d->backend->alloc(d->unit, (size_t) bytes, memory, err);
     if (status == MO_OK)
         d->allocated_bytes += bytes;
-    return status == MO_E_MEMORY ? fail_alloc(d, bytes, err) : status;
+    if (status != MO_E_MEMORY)
+        return status;
+    /* Backends with separate memory report how much is free. */
+    if (err && d->backend->separate_memory)
+        why = *err;
+    if (why.text[0] != '\0')
+        return mo_fail(err, MO_E_MEMORY, "device '%.80s': %s", id, why.text);
+    return mo_fail(err, MO_E_MEMORY,
+                   "device '%s': there is no memory for %lld bytes; place less "
+                   "on it",
+                   id, (long long) bytes);
 }
 
 /* Compares values, weights and workspaces with the capacity in the plan. */
@@ -147,42 +146,6 @@ static mo_status find_sizes(mo_run_device *d, mo_run_weights *weights,
     return status;
 }
 
-static mo_status alloc_and_bind(mo_run_device *d, mo_error *err)
-{
-    int64_t workspaces[MO_PLAN_MAX_STREAMS], weight_bytes;
-    mo_run_weights weights = { 0 };
-    mo_status status = find_sizes(d, &weights, workspaces, &weight_bytes, err);
-    const mo_exec_plan *plan = d->plan;
-
-    if (status == MO_OK)
-        status = check_memory(d, weight_bytes, d->workspace_bytes, err);
-    if (status == MO_OK)
-        status = alloc_arena(d, &weights, workspaces, err);
-    if (status != MO_OK)
-        return status;
-    for (int v = 0; v < plan->n_values; v++) {
-        const mo_plan_value *value = &plan->values[v];
-
-        if (value->device != d->device || value->view_of != MO_PLAN_NONE ||
-            value->constant)
-            continue;
-        if (value->offset != MO_PLAN_NONE && d->memory)
-            d->where[v] = d->memory + value->offset;
-    }
-    if (d->backend->separate_memory)
-        status = mo_run_upload_weights(d, &weights, err);
-    else {
-        /* A kernel does not write to a constant. */
-        for (int v = 0; v < d->plan->n_values; v++)
-            if (d->plan->values[v].constant && d->constants[v])
-                memcpy(&d->where[v], &d->constants[v], sizeof d->where[v]);
-    }
-    for (int v = 0; v < d->plan->n_values; v++)
-        d->where[v] = d->where[mo_plan_value_root(d->plan->values, v)];
-    mo_run_bind_operands(d);
-    return status;
-}
-
 /* Zeroed before the first run, so that no page fault falls into a timed one. */
 static mo_status alloc_timestamps(mo_run_device *d, mo_error *err)
 {
@@ -192,9 +155,8 @@ static mo_status alloc_timestamps(mo_run_device *d, mo_error *err)
         count > SIZE_MAX / sizeof *d->timestamps)
         return mo_fail_memory(err);
     d->timestamps = malloc(count * sizeof *d->timestamps);
-    d->warm_up_timestamps = calloc(row, sizeof *d->warm_up_timestamps);
     d->wait_ns = calloc((size_t) d->options->runs, sizeof *d->wait_ns);
-    if (!d->timestamps || !d->warm_up_timestamps || !d->wait_ns)
+    if (!d->timestamps || !d->wait_ns)
         return mo_fail_memory(err);
     memset(d->timestamps, 0, count * sizeof *d->timestamps);
     return MO_OK;
@@ -234,20 +196,47 @@ mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
 {
     mo_run_device *d = device;
     mo_status status;
+    int64_t workspaces[MO_PLAN_MAX_STREAMS], weight_bytes;
+    mo_run_weights weights = { 0 };
+    const mo_exec_plan *plan;
 
-    d->scheduled = mo_thread_run_delay_open();
     if (d->device == MO_PLAN_NONE)
         return alloc_timestamps(d, err);
     status = prepare_device(d, &d->options->units[d->device], err);
+    if (status != MO_OK)
+        return status;
+    status = find_sizes(d, &weights, workspaces, &weight_bytes, err);
+    plan = d->plan;
     if (status == MO_OK)
-        status = alloc_and_bind(d, err);
+        status = check_memory(d, weight_bytes, d->workspace_bytes, err);
+    if (status == MO_OK)
+        status = alloc_arena(d, &weights, workspaces, err);
+    if (status != MO_OK)
+        return status;
+    for (int v = 0; v < plan->n_values; v++) {
+        const mo_plan_value *value = &plan->values[v];
+
+        if (value->device != d->device || value->view_of != MO_PLAN_NONE ||
+            value->constant)
+            continue;
+        if (value->offset != MO_PLAN_NONE && d->memory)
+            d->where[v] = d->memory + value->offset;
+    }
+    if (d->backend->separate_memory)
+        status = mo_run_upload_weights(d, &weights, err);
+    else {
+        /* A kernel does not write to a constant. */
+        for (int v = 0; v < d->plan->n_values; v++)
+            if (d->plan->values[v].constant && d->constants[v])
+                memcpy(&d->where[v], &d->constants[v], sizeof d->where[v]);
+    }
+    for (int v = 0; v < d->plan->n_values; v++)
+        d->where[v] = d->where[mo_plan_value_root(d->plan->values, v)];
+    mo_run_bind_operands(d);
     if (status == MO_OK)
         status = mo_run_bind_inputs(d, err);
-    if (status == MO_OK && d->backend->separate_memory) {
+    if (status == MO_OK && d->backend->separate_memory)
         status = mo_run_alloc_staging(d, err);
-        if (status == MO_OK)
-            status = mo_run_partition_programs(d, err);
-    }
     if (status == MO_OK && d->backend->packed_bytes)
         d->allocated_bytes += d->backend->packed_bytes(d->unit);
     if (status == MO_OK)
@@ -280,21 +269,8 @@ mo_status mo_run_device_sizes(const mo_exec_plan *plan,
     return status;
 }
 
-/* Returns the place of a value in the slot's memory if it is in the device's;
- * that of a constant is shared. */
-static void *slot_place(const mo_run_device *d, const mo_run_device *slot,
-                        void *place)
-{
-    uintptr_t at = (uintptr_t) place, begin = (uintptr_t) d->memory;
-
-    if (!place || at < begin ||
-        at - begin > (uint64_t) d->plan->devices[d->device].arena_bytes)
-        return place;
-    return slot->memory + (at - begin);
-}
-
-static mo_status copy_actions(const mo_run_device *d, int first_transfer,
-                              mo_run_device *slot, mo_error *err)
+static mo_status copy_actions(const mo_run_device *d, mo_run_device *slot,
+                              mo_error *err)
 {
     slot->actions = mo_arena_array(slot->arena, (size_t) d->n_actions + 1,
                                    sizeof *slot->actions);
@@ -316,15 +292,11 @@ static mo_status copy_actions(const mo_run_device *d, int first_transfer,
             return mo_fail_memory(err);
     }
     mo_run_bind_operands(slot);
-    for (int i = 0; i < d->n_actions; i++)
-        if (slot->actions[i].kind != MO_PLAN_STEP_COMPUTE)
-            slot->actions[i].what += first_transfer;
     return MO_OK;
 }
 
 mo_status mo_run_device_open_slot(const mo_run_device *device,
-                                  int first_transfer, mo_run_device *slot,
-                                  mo_error *err)
+                                  mo_run_device *slot, mo_error *err)
 {
     const mo_run_device *d = device;
     int64_t workspaces[MO_PLAN_MAX_STREAMS];
@@ -357,10 +329,17 @@ mo_status mo_run_device_open_slot(const mo_run_device *device,
     slot->slot_bytes = slot->allocated_bytes;
     if (status != MO_OK)
         return status;
-    for (int v = 0; v < d->plan->n_values; v++)
-        slot->where[v] =
-            d->constants[v] ? d->where[v] : slot_place(d, slot, d->where[v]);
-    status = copy_actions(d, first_transfer, slot, err);
+    /* Values of the device's memory are in that of the slot; constants are
+     * shared. */
+    for (int v = 0; v < d->plan->n_values; v++) {
+        uintptr_t at = (uintptr_t) d->where[v], begin = (uintptr_t) d->memory;
+
+        slot->where[v] = d->where[v];
+        if (!d->constants[v] && at != 0 && at >= begin &&
+            at - begin <= (uint64_t) d->plan->devices[d->device].arena_bytes)
+            slot->where[v] = slot->memory + (at - begin);
+    }
+    status = copy_actions(d, slot, err);
     if (status == MO_OK && d->backend->separate_memory)
         status = mo_run_alloc_staging(slot, err);
     return status;
@@ -370,27 +349,6 @@ static void release_unit_memory(const mo_run_device *d, void *memory)
 {
     if (memory)
         d->backend->release(d->unit, memory);
-}
-
-/* Frees everything that belongs to the unit. */
-static void close_unit(mo_run_device *d)
-{
-    /* An error here would only hide an earlier one. */
-    if (d->backend->bind_thread)
-        (void) d->backend->bind_thread(d->unit, NULL);
-    mo_run_free_programs(d);
-    for (int i = 0; i < d->n_actions; i++)
-        if (d->actions[i].kernel)
-            d->backend->free_kernel(d->unit, d->actions[i].kernel);
-    for (int i = 0; i < d->n_unit_copies; i++)
-        release_unit_memory(d, d->unit_copies[i]);
-    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
-        release_unit_memory(d, d->workspaces[i]);
-    release_unit_memory(d, d->weights);
-    release_unit_memory(d, d->memory);
-    if (d->staging)
-        d->backend->free_pinned(d->unit, d->staging);
-    d->backend->close(d->unit);
 }
 
 void mo_run_device_close(mo_run_device *device)
@@ -410,8 +368,23 @@ void mo_run_device_close(mo_run_device *device)
         free(d->where);
         return;
     }
-    if (d->unit)
-        close_unit(d);
+    if (d->unit) {
+        /* An error here would only hide an earlier one. */
+        if (d->backend->bind_thread)
+            (void) d->backend->bind_thread(d->unit, NULL);
+        for (int i = 0; i < d->n_actions; i++)
+            if (d->actions[i].kernel)
+                d->backend->free_kernel(d->unit, d->actions[i].kernel);
+        for (int i = 0; i < d->n_unit_copies; i++)
+            release_unit_memory(d, d->unit_copies[i]);
+        for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
+            release_unit_memory(d, d->workspaces[i]);
+        release_unit_memory(d, d->weights);
+        release_unit_memory(d, d->memory);
+        if (d->staging)
+            d->backend->free_pinned(d->unit, d->staging);
+        d->backend->close(d->unit);
+    }
     for (int i = 0; i < d->n_copies; i++)
         free(d->copies[i]);
     for (int v = 0; d->fetched && v < d->plan->n_values; v++)
@@ -425,8 +398,5 @@ void mo_run_device_close(mo_run_device *device)
     free(d->fetched);
     free(d->isolated_ns);
     free(d->timestamps);
-    free(d->warm_up_timestamps);
     free(d->wait_ns);
-    if (d->scheduled > 0)
-        close(d->scheduled);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_run.h - the run of one device of a plan.
+ * device_run.h - one device of a plan, ready to run: its unit, memory, kernels
+ * and steps.
  *
  * Everything is prepared and allocated first; from then on a run iterates over
- * an array of actions, with a timestamp before and after each.
+ * an array of actions (exec/runtime/joint/run_loop.c).
  *
  * A unit may have separate memory, which this process cannot access. Then
  * constants are uploaded once and inputs before every run; values sent and
- * received go through host memory (staging); and the calls between two
- * transfers are one program, launched at once (prepare_calls.c).
+ * received go through host memory (staging).
  */
 #ifndef MO_EXEC_RUNTIME_DEVICE_DEVICE_RUN_H
 #define MO_EXEC_RUNTIME_DEVICE_DEVICE_RUN_H
@@ -36,13 +36,6 @@ typedef struct mo_run_action {
     void *value;  /* the same in the unit's memory */
     size_t bytes; /* of both */
 } mo_run_action;
-
-/* Consecutive calls without a transfer in between. */
-typedef struct mo_run_program {
-    int first, n; /* actions */
-    mo_backend_program_call *calls;
-    mo_backend_program *recorded; /* or NULL: not yet */
-} mo_run_program;
 
 /* The timestamps of a run: its begin, then begin and end of each action, and
  * the end of the run. The time between an end and the next begin is overhead
@@ -100,19 +93,14 @@ typedef struct mo_run_device {
     /* Only with separate memory: */
     char *weights; /* constants that kernels read unpacked */
     char *staging;
-    mo_run_program *programs;
-    int n_programs;
-    bool are_recorded;
     void **fetched;       /* by value: a copy of the last run's output */
     int64_t *isolated_ns; /* by action: duration of its call with nothing else
                              on the device; of a direct transfer, from when both
                              ends began; NULL: the timestamps are exact */
 
     int64_t *timestamps; /* by timed run, as above */
-    int64_t *warm_up_timestamps;
-    int n_runs, n_warm_ups; /* completed ones */
-    int scheduled;    /* scheduler statistics of its thread; 0, -1: none */
-    int64_t *wait_ns; /* by timed run: run delay of its threads */
+    int n_runs;          /* completed ones */
+    int64_t *wait_ns;    /* by timed run: run delay of its threads */
 } mo_run_device;
 
 /* Called by the thread that will run the device; the caller closes it with
@@ -133,16 +121,11 @@ mo_status mo_run_device_sizes(const mo_exec_plan *plan,
 
 /* Opens a slot: another copy of the values of a device that is open and
  * outlives it, with the same kernels and constants. Without separate memory
- * one of them may compute at a time, as they share workspaces. Transfer t of
- * the plan is first_transfer + t of the transport. From the thread that opened
- * the device; slot begins as zeros, and the caller closes it first, also on
- * failure. */
+ * one of them may compute at a time, as they share workspaces. From the thread
+ * that opened the device; slot begins as zeros, and the caller closes it first,
+ * also on failure. */
 mo_status mo_run_device_open_slot(const mo_run_device *device,
-                                  int first_transfer, mo_run_device *slot,
-                                  mo_error *err);
-
-/* Warm-ups and timed runs, in step with all other devices. */
-mo_status mo_run_device_execute(mo_run_device *device, mo_error *err);
+                                  mo_run_device *slot, mo_error *err);
 
 /* Frees everything; from any thread, when all devices of the process have
  * ended. */

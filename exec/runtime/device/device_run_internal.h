@@ -70,7 +70,7 @@ mo_status mo_run_bind_inputs(mo_run_device *d, mo_error *err);
 
 /* Loads inputs before every run: other values may have overwritten them in the
  * last. */
-mo_status mo_run_load_inputs(const mo_run_device *d, mo_error *err);
+mo_status mo_run_load_inputs(mo_run_device *d, mo_error *err);
 
 /* Separate memory: downloads the outputs that the device has. */
 mo_status mo_run_fetch_outputs(mo_run_device *d, mo_error *err);
@@ -78,46 +78,6 @@ mo_status mo_run_fetch_outputs(mo_run_device *d, mo_error *err);
 /* Allocates host memory for each end of a transfer, reused when its live range
  * ends. */
 mo_status mo_run_alloc_staging(mo_run_device *d, mo_error *err);
-
-/* Groups the calls into programs, allocated in the device's arena; the second
- * records them, the third frees what was recorded. */
-mo_status mo_run_partition_programs(mo_run_device *d, mo_error *err);
-mo_status mo_run_record_programs(mo_run_device *d, mo_error *err);
-void mo_run_free_programs(mo_run_device *d);
-
-/* Measures calls in isolation, after all runs, and computes the steps' times
- * of every run from that. */
-mo_status mo_run_step_times(mo_run_device *d, mo_error *err);
-
-/* The number of repetitions of a measurement, the same on all ranks. */
-int mo_run_timing_repeats(const mo_run_device *d);
-
-/* The first half of it: d->isolated_ns. */
-mo_status mo_run_time_calls(mo_run_device *d, mo_error *err);
-
-/* Medians of several measurements of calls of the unit, or of direct
- * transfers. */
-mo_status mo_run_median_call_times(mo_run_device *d,
-                                   const mo_backend_program_call *calls, int n,
-                                   int64_t *medians, mo_error *err);
-
-/* Runs an action, or enqueues it where memory is separate. */
-mo_status mo_run_execute_step(const mo_run_device *d, const mo_run_action *a,
-                              mo_error *err);
-
-/* Run delay of the threads of a device since they started: its thread, and
- * those of its unit; 0 where unknown. */
-int64_t mo_run_delay_ns(const mo_run_device *d);
-
-/* Whether warm-ups that began at begun_ns go on, since one of the devices has
- * not run for long enough. Collective over all devices. */
-static inline bool mo_run_warms_by_time(const mo_run_plan_options *o)
-{
-    return o->warm_ups > 0 && o->warm_up_ns > 0;
-}
-
-mo_status mo_run_more_warm_ups(const mo_run_plan_options *o, int64_t begun_ns,
-                               bool *more, mo_error *err);
 
 /* Prefixes an error of a call with "op 'x' (Foo): ", which kernels do not
  * know. */

@@ -43,19 +43,6 @@ mo_status mo_run_convert_input(const mo_plan_value *value,
     return MO_OK;
 }
 
-static mo_status convert_input(mo_run_device *d, const mo_tensor_dense *input,
-                               int v, mo_error *err)
-{
-    void *buffers[MO_RUN_N_CONVERTED] = { NULL };
-    mo_status status = mo_run_convert_input(&d->plan->values[v], input, buffers,
-                                            &d->inputs[v], err);
-
-    for (int i = 0; i < MO_RUN_N_CONVERTED; i++)
-        if (buffers[i])
-            d->copies[d->n_copies++] = buffers[i];
-    return status;
-}
-
 mo_status mo_run_bind_inputs(mo_run_device *d, mo_error *err)
 {
     const mo_exec_plan *plan = d->plan;
@@ -65,14 +52,23 @@ mo_status mo_run_bind_inputs(mo_run_device *d, mo_error *err)
         for (int k = 0; k < plan->inputs[i].n_values; k++) {
             int v = plan->inputs[i].values[k];
 
-            if (status == MO_OK && plan->values[v].device == d->device &&
-                d->where[v] && mo_tensor_desc_bytes(&plan->values[v].desc) > 0)
-                status = convert_input(d, &d->options->inputs[i], v, err);
+            void *buffers[MO_RUN_N_CONVERTED] = { NULL };
+
+            if (status != MO_OK || plan->values[v].device != d->device ||
+                !d->where[v] ||
+                mo_tensor_desc_bytes(&plan->values[v].desc) == 0)
+                continue;
+            status =
+                mo_run_convert_input(&plan->values[v], &d->options->inputs[i],
+                                     buffers, &d->inputs[v], err);
+            for (int b = 0; b < MO_RUN_N_CONVERTED; b++)
+                if (buffers[b])
+                    d->copies[d->n_copies++] = buffers[b];
         }
     return status;
 }
 
-mo_status mo_run_load_inputs(const mo_run_device *d, mo_error *err)
+mo_status mo_run_load_inputs(mo_run_device *d, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -91,27 +87,24 @@ mo_status mo_run_load_inputs(const mo_run_device *d, mo_error *err)
     return status;
 }
 
-static mo_status fetch_output(mo_run_device *d, int v, mo_error *err)
-{
-    int64_t bytes = mo_tensor_desc_bytes(&d->plan->values[v].desc);
-
-    if (d->fetched[v] || d->constants[v] || bytes == 0)
-        return MO_OK;
-    d->fetched[v] = malloc((size_t) bytes);
-    if (!d->fetched[v])
-        return mo_fail_memory(err);
-    return d->backend->download(d->unit, d->fetched[v], d->where[v],
-                                (size_t) bytes, err);
-}
-
 mo_status mo_run_fetch_outputs(mo_run_device *d, mo_error *err)
 {
     const mo_exec_plan *plan = d->plan;
     mo_status status = MO_OK;
 
-    for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
-        if (plan->values[plan->outputs[i].value].device == d->device)
-            status = fetch_output(d, plan->outputs[i].value, err);
+    for (int i = 0; i < plan->n_outputs && status == MO_OK; i++) {
+        int v = plan->outputs[i].value;
+        size_t bytes = (size_t) mo_tensor_desc_bytes(&plan->values[v].desc);
+
+        if (plan->values[v].device != d->device || d->fetched[v] ||
+            d->constants[v] || bytes == 0)
+            continue;
+        d->fetched[v] = malloc(bytes);
+        if (!d->fetched[v])
+            return mo_fail_memory(err);
+        status = d->backend->download(d->unit, d->fetched[v], d->where[v],
+                                      bytes, err);
+    }
     return status;
 }
 
@@ -220,22 +213,6 @@ static void mark_root(const mo_run_device *d, int value, bool *needed)
     needed[root] = d->plan->values[root].constant != NULL;
 }
 
-/* Kernels do not read again what they have packed. */
-static void mark_read_constants(const mo_run_device *d, bool *needed)
-{
-    for (int i = 0; i < d->n_actions; i++) {
-        const mo_run_action *a = &d->actions[i];
-
-        if (a->kind == MO_PLAN_STEP_SEND)
-            mark_root(d, d->plan->transfers[a->what].from_value, needed);
-        if (a->kind != MO_PLAN_STEP_COMPUTE)
-            continue;
-        for (int k = 0; k < d->plan->calls[a->what].call.n_in; k++)
-            if (!d->backend->consumed(a->kernel, k))
-                mark_root(d, d->plan->calls[a->what].call.in[k], needed);
-    }
-}
-
 /* The same data under several shapes: the longest first. */
 static int compare_weights(const void *a, const void *b)
 {
@@ -253,8 +230,40 @@ static bool is_same_data(const mo_run_weights *weights, int i)
     return i > 0 && weights->items[i].data == weights->items[i - 1].data;
 }
 
-static mo_status assign_weight_offsets(mo_run_weights *weights, mo_error *err)
+mo_status mo_run_collect_weights(mo_run_device *d, mo_run_weights *weights,
+                                 mo_error *err)
 {
+    const mo_exec_plan *plan = d->plan;
+    size_t room = (size_t) plan->n_values + 1;
+    bool *needed = mo_arena_array(d->arena, room, sizeof *needed);
+
+    *weights = (mo_run_weights){ .items = mo_arena_array(
+                                     d->arena, room, sizeof *weights->items) };
+    if (!needed || !weights->items)
+        return mo_fail_memory(err);
+
+    /* Kernels do not read again what they have packed. */
+    for (int i = 0; i < d->n_actions; i++) {
+        const mo_run_action *a = &d->actions[i];
+
+        if (a->kind == MO_PLAN_STEP_SEND)
+            mark_root(d, d->plan->transfers[a->what].from_value, needed);
+        if (a->kind != MO_PLAN_STEP_COMPUTE)
+            continue;
+        for (int k = 0; k < d->plan->calls[a->what].call.n_in; k++)
+            if (!d->backend->consumed(a->kernel, k))
+                mark_root(d, d->plan->calls[a->what].call.in[k], needed);
+    }
+    for (int v = 0; v < plan->n_values; v++)
+        if (needed[v] && plan->values[v].device == d->device)
+            weights->items[weights->n++] = (mo_run_weight){
+                .value = v,
+                .data = d->constants[v],
+                .bytes = mo_tensor_desc_bytes(&plan->values[v].desc),
+            };
+    qsort(weights->items, (size_t) weights->n, sizeof *weights->items,
+          compare_weights);
+
     for (int i = 0; i < weights->n; i++) {
         mo_run_weight *w = &weights->items[i];
         int64_t end;
@@ -273,30 +282,6 @@ static mo_status assign_weight_offsets(mo_run_weights *weights, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_run_collect_weights(mo_run_device *d, mo_run_weights *weights,
-                                 mo_error *err)
-{
-    const mo_exec_plan *plan = d->plan;
-    size_t room = (size_t) plan->n_values + 1;
-    bool *needed = mo_arena_array(d->arena, room, sizeof *needed);
-
-    *weights = (mo_run_weights){ .items = mo_arena_array(
-                                     d->arena, room, sizeof *weights->items) };
-    if (!needed || !weights->items)
-        return mo_fail_memory(err);
-    mark_read_constants(d, needed);
-    for (int v = 0; v < plan->n_values; v++)
-        if (needed[v] && plan->values[v].device == d->device)
-            weights->items[weights->n++] = (mo_run_weight){
-                .value = v,
-                .data = d->constants[v],
-                .bytes = mo_tensor_desc_bytes(&plan->values[v].desc),
-            };
-    qsort(weights->items, (size_t) weights->n, sizeof *weights->items,
-          compare_weights);
-    return assign_weight_offsets(weights, err);
-}
-
 typedef struct copying {
     char *to;
     const char *from;
@@ -313,34 +298,6 @@ static void copy_part(void *context, int job, int thread)
            left < COPY_PART_BYTES ? left : COPY_PART_BYTES);
 }
 
-/* Page faults of a mapped file take longer than copying: several threads do
- * both. */
-static void copy_parallel(char *to, const char *from, size_t bytes)
-{
-    copying c = { to, from, bytes };
-
-    mo_parallel_for(0, (int) ((bytes + COPY_PART_BYTES - 1) / COPY_PART_BYTES),
-                    copy_part, &c);
-}
-
-/* Through a staging buffer that the unit reads fast, unlike a mapped file. */
-static mo_status upload_weight(mo_run_device *d, const mo_run_weight *w,
-                               void *near, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int64_t done = 0; done < w->bytes && status == MO_OK;) {
-        int64_t left = w->bytes - done;
-        size_t n = (size_t) (left < UPLOAD_BYTES ? left : UPLOAD_BYTES);
-
-        copy_parallel(near, (const char *) w->data + done, n);
-        status = d->backend->upload(d->unit, d->weights + w->offset + done,
-                                    near, n, err);
-        done += (int64_t) n;
-    }
-    return status;
-}
-
 mo_status mo_run_upload_weights(mo_run_device *d, const mo_run_weights *weights,
                                 mo_error *err)
 {
@@ -354,8 +311,26 @@ mo_status mo_run_upload_weights(mo_run_device *d, const mo_run_weights *weights,
         const mo_run_weight *w = &weights->items[i];
 
         d->where[w->value] = d->weights + w->offset;
-        if (!is_same_data(weights, i))
-            status = upload_weight(d, w, near, err);
+        if (!is_same_data(weights, i)) {
+            /* Through a staging buffer that the unit reads fast, unlike a
+             * mapped file. */
+            status = MO_OK;
+
+            for (int64_t done = 0; done < w->bytes && status == MO_OK;) {
+                int64_t left = w->bytes - done;
+                size_t n = (size_t) (left < UPLOAD_BYTES ? left : UPLOAD_BYTES);
+
+                /* Page faults of a mapped file take longer than copying:
+                 * several threads do both. */
+                mo_parallel_for(
+                    0, (int) ((n + COPY_PART_BYTES - 1) / COPY_PART_BYTES),
+                    copy_part,
+                    &(copying){ near, (const char *) w->data + done, n });
+                status = d->backend->upload(
+                    d->unit, d->weights + w->offset + done, near, n, err);
+                done += (int64_t) n;
+            }
+        }
         mo_mmap_file_release(w->data, (size_t) w->bytes);
     }
     if (near)

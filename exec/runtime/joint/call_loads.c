@@ -28,7 +28,7 @@ enum {
 static mo_status record_repeats(mo_joint_slots *s, int call, int repeats,
                                 mo_backend_program **programs, mo_error *err)
 {
-    mo_backend_unit *unit = s->slots[0].devices[MO_JOINT_SLOTS_RECORDER].unit;
+    mo_backend_unit *unit = s->slots[0].devices[MO_JOINT_RECORDER].unit;
     mo_backend_program_call calls[MAX_REPEATS];
     mo_status status = MO_OK;
 
@@ -55,10 +55,10 @@ static mo_status replay_all(mo_joint_slots *s, mo_backend_program **programs,
 
     for (int64_t k = 0; k < n && status == MO_OK; k++)
         for (int i = 0; i < s->n_slots && status == MO_OK; i++)
-            status =
-                s->backend->queue_replay(s->slots[i].queue, programs[i], err);
+            status = s->backend->queue_replay(s->slots[i].joint.queue,
+                                              programs[i], err);
     for (int i = 0; i < s->n_slots; i++)
-        (void) s->backend->queue_wait(s->slots[i].queue, NULL);
+        (void) s->backend->queue_wait(s->slots[i].joint.queue, NULL);
     return status;
 }
 
@@ -85,7 +85,7 @@ mo_status mo_joint_slots_time_calls(mo_joint_slots *s, int64_t *load_ns,
                                     mo_error *err)
 {
     const mo_joint_state *j = &s->slots[0].joint;
-    const mo_run_device *d = &s->slots[0].devices[MO_JOINT_SLOTS_RECORDER];
+    const mo_run_device *d = &s->slots[0].devices[MO_JOINT_RECORDER];
     mo_backend_program **programs =
         calloc((size_t) s->n_slots, sizeof(mo_backend_program *));
     mo_status status = programs ? MO_OK : mo_fail_memory(err);

@@ -35,8 +35,91 @@
 #include "base/array.h"
 #include "base/minmax.h"
 #include "exec/plan/ir/value_table.h"
-#include "exec/runtime/joint/access_map.h"
 #include "exec/runtime/joint/joint_internal.h"
+
+/* Bytes without accesses. */
+static mo_joint_access_range empty_range(int64_t begin, int64_t end)
+{
+    mo_joint_access_range range = { .begin = begin, .end = end };
+
+    for (int i = 0; i < MO_JOINT_TRACK_COUNT; i++)
+        range.wrote[i] = range.read[i] = MO_JOINT_NONE;
+    return range;
+}
+
+/* Splits ranges so that one begins there; *which is its index. */
+static mo_status split_at(mo_joint_access_map *b, int64_t at, size_t *which,
+                          mo_error *err)
+{
+    size_t i = 0, high = b->n;
+    mo_status status;
+
+    /* The range that contains the byte. */
+    while (high - i > 1) {
+        size_t middle = i + (high - i) / 2;
+
+        if (b->ranges[middle].begin <= at)
+            i = middle;
+        else
+            high = middle;
+    }
+    *which = i;
+    if (b->ranges[i].begin == at)
+        return MO_OK;
+    status = MO_ARRAY_GROW(b->ranges, b->n, b->room, err);
+    if (status != MO_OK)
+        return status;
+    memmove(&b->ranges[i + 1], &b->ranges[i], (b->n - i) * sizeof *b->ranges);
+    b->n++;
+    b->ranges[i].end = b->ranges[i + 1].begin = at;
+    *which = i + 1;
+    return MO_OK;
+}
+
+mo_status mo_joint_access_map_split(mo_joint_access_map *bytes, int64_t begin,
+                                    int64_t end, mo_joint_access_range **first,
+                                    size_t *n, mo_error *err)
+{
+    size_t from = 0, to = 0;
+    mo_status status = MO_OK;
+
+    *first = NULL;
+    *n = 0;
+    if (bytes->n == 0) {
+        status = MO_ARRAY_GROW(bytes->ranges, bytes->n, bytes->room, err);
+        if (status == MO_OK)
+            bytes->ranges[bytes->n++] = empty_range(0, INT64_MAX);
+    }
+    if (status != MO_OK || begin >= end)
+        return status;
+    status = split_at(bytes, begin, &from, err);
+    if (status == MO_OK)
+        status = split_at(bytes, end, &to, err);
+    if (status != MO_OK)
+        return status;
+    *first = &bytes->ranges[from];
+    *n = to - from;
+    return MO_OK;
+}
+
+void mo_joint_access_map_merge(mo_joint_access_map *bytes,
+                               mo_joint_access_range *first, size_t n)
+{
+    size_t behind;
+
+    if (n == 0)
+        return;
+    behind = bytes->n - n - (size_t) (first - bytes->ranges);
+    *first = empty_range(first->begin, first[n - 1].end);
+    memmove(first + 1, first + n, behind * sizeof *first);
+    bytes->n -= n - 1;
+}
+
+void mo_joint_access_map_clear(mo_joint_access_map *bytes)
+{
+    free(bytes->ranges);
+    *bytes = (mo_joint_access_map){ 0 };
+}
 
 typedef struct device_state {
     int last[MO_PLAN_MAX_STREAMS]; /* calls since the base, or none */
@@ -129,25 +212,17 @@ static void merge_clock(const dependency_state *w, int *to, int call)
         to[t] = mo_max_int(from[t], to[t]);
 }
 
-/* The clock starts as that of the previous call on its track. */
-static int *init_clock(const dependency_state *w, int call, int track)
-{
-    int *own = clock_row(w, call);
-
-    for (int t = 0; t < w->n_tracks; t++)
-        own[t] = MO_JOINT_NONE;
-    if (w->track_last[track] != MO_JOINT_NONE)
-        merge_clock(w, own, w->track_last[track]);
-    return own;
-}
-
 /* The latest candidates come first: they imply the most. */
 static mo_status reduce_candidates(dependency_state *w, int call, int track,
                                    mo_error *err)
 {
     mo_joint_state *j = w->j;
-    int *own = init_clock(w, call, track), *deps, n = 0;
+    int *own = clock_row(w, call), *deps, n = 0;
 
+    for (int t = 0; t < w->n_tracks; t++)
+        own[t] = MO_JOINT_NONE;
+    if (w->track_last[track] != MO_JOINT_NONE)
+        merge_clock(w, own, w->track_last[track]);
     if (w->n_candidates > 0)
         qsort(w->candidates, w->n_candidates, sizeof *w->candidates,
               compare_descending);
@@ -263,14 +338,18 @@ static mo_status append_call(dependency_state *w, mo_joint_item *item,
     return reduce_candidates(w, item->call, j->tracks[item->call], err);
 }
 
-static mo_status find_call_dependencies(dependency_state *w, device_state *s,
-                                        const mo_plan_call *planned,
-                                        mo_error *err)
+static mo_status add_call(dependency_state *w, mo_joint_item *item,
+                          mo_error *err)
 {
+    const mo_run_device *d = w->j->devices[item->local];
+    const mo_run_action *a = &d->actions[item->action];
+    const mo_plan_call *planned = &w->j->plan->calls[a->what];
     const mo_call *call = &planned->call;
+    device_state *s = &w->states[item->local];
+    int stream = planned->stream;
     mo_status status = MO_OK;
 
-    if (s->last[planned->stream] == MO_JOINT_NONE)
+    if (s->last[stream] == MO_JOINT_NONE)
         status = add_base(w, s, err);
     for (int i = 0; i < planned->n_depends_on && status == MO_OK; i++)
         status = add_candidate(w, w->call_of[planned->depends_on[i]], err);
@@ -278,67 +357,41 @@ static mo_status find_call_dependencies(dependency_state *w, device_state *s,
         status = add_transfer_hazards(w, s, call->in[i], READ, err);
     for (int i = 0; i < call->n_out && status == MO_OK; i++)
         status = add_transfer_hazards(w, s, call->out[i], WRITE, err);
-    return status;
-}
-
-static mo_status record_call(const dependency_state *w, device_state *s,
-                             const mo_plan_call *planned, int number,
-                             mo_error *err)
-{
-    const mo_call *call = &planned->call;
-    mo_status status = MO_OK;
-
+    if (status == MO_OK)
+        status = append_call(
+            w, item, stream,
+            &(mo_backend_program_call){ .kernel = a->kernel,
+                                        .in = a->in,
+                                        .out = a->out,
+                                        .workspace = d->workspaces[stream],
+                                        .stream = stream },
+            err);
     for (int i = 0; i < call->n_in && status == MO_OK; i++)
-        status = record_access(w, s, call->in[i], READ, planned->stream, number,
-                               err);
+        status =
+            record_access(w, s, call->in[i], READ, stream, item->call, err);
     for (int i = 0; i < call->n_out && status == MO_OK; i++)
-        status = record_access(w, s, call->out[i], WRITE, planned->stream,
-                               number, err);
-    return status;
-}
-
-static mo_status add_call(dependency_state *w, mo_joint_item *item,
-                          mo_error *err)
-{
-    const mo_run_device *d = w->j->devices[item->local];
-    const mo_run_action *a = &d->actions[item->action];
-    const mo_plan_call *planned = &w->j->plan->calls[a->what];
-    device_state *s = &w->states[item->local];
-    mo_status status = find_call_dependencies(w, s, planned, err);
-
-    if (status == MO_OK)
-        status = append_call(w, item, planned->stream,
-                             &(mo_backend_program_call){
-                                 .kernel = a->kernel,
-                                 .in = a->in,
-                                 .out = a->out,
-                                 .workspace = d->workspaces[planned->stream],
-                                 .stream = planned->stream },
-                             err);
-    if (status == MO_OK)
-        status = record_call(w, s, planned, item->call, err);
+        status =
+            record_access(w, s, call->out[i], WRITE, stream, item->call, err);
     w->call_of[a->what] = item->call;
-    s->last[planned->stream] = item->call;
+    s->last[stream] = item->call;
     return status;
 }
 
-/* The destination of a direct transfer; NULL: in another process. */
-static device_state *destination(const dependency_state *w,
-                                 const mo_joint_item *item)
-{
-    int to = item->transfer.from_unit ? item->to_local : item->local;
-
-    return to == MO_JOINT_NONE ? NULL : &w->states[to];
-}
-
-static mo_status find_transfer_dependencies(dependency_state *w,
-                                            const mo_joint_item *item,
-                                            device_state *from,
-                                            device_state *to, mo_error *err)
+/* A direct transfer: both ends of it, or the one in this process. */
+static mo_status add_transfer(dependency_state *w, mo_joint_item *item,
+                              mo_error *err)
 {
     const mo_plan_transfer *it = &w->j->plan->transfers[item->transfer.id];
+    bool sends = item->transfer.from_unit != NULL;
+    int to_local = sends ? item->to_local : item->local;
+    device_state *from = sends ? &w->states[item->local] : NULL;
+    device_state *to = to_local == MO_JOINT_NONE ? NULL : &w->states[to_local];
     mo_status status = MO_OK;
 
+    if (from)
+        close_base(from);
+    if (to)
+        close_base(to);
     if (!from || !to)
         status = add_base(w, &w->states[item->local], err);
     if (from && status == MO_OK)
@@ -347,40 +400,6 @@ static mo_status find_transfer_dependencies(dependency_state *w,
         status = add_access_hazards(w, to, it->to_value, WRITE, err);
     if (to && status == MO_OK)
         status = add_candidate(w, to->last_in, err);
-    return status;
-}
-
-static mo_status record_transfer(const dependency_state *w,
-                                 const mo_joint_item *item, device_state *from,
-                                 device_state *to, mo_error *err)
-{
-    const mo_plan_transfer *it = &w->j->plan->transfers[item->transfer.id];
-    mo_status status = MO_OK;
-
-    if (from)
-        status = record_access(w, from, it->from_value, READ,
-                               MO_JOINT_TRACK_OUT, item->call, err);
-    if (to && status == MO_OK)
-        status = record_access(w, to, it->to_value, WRITE, MO_JOINT_TRACK_IN,
-                               item->call, err);
-    if (to)
-        to->last_in = item->call;
-    return status;
-}
-
-static mo_status add_transfer(dependency_state *w, mo_joint_item *item,
-                              mo_error *err)
-{
-    bool sends = item->transfer.from_unit != NULL;
-    device_state *from = sends ? &w->states[item->local] : NULL;
-    device_state *to = destination(w, item);
-    mo_status status;
-
-    if (from)
-        close_base(from);
-    if (to)
-        close_base(to);
-    status = find_transfer_dependencies(w, item, from, to, err);
     if (status == MO_OK)
         status =
             append_call(w, item, sends ? MO_JOINT_TRACK_OUT : MO_JOINT_TRACK_IN,
@@ -389,44 +408,14 @@ static mo_status add_transfer(dependency_state *w, mo_joint_item *item,
                             .stream = sends ? MO_BACKEND_STREAM_OUT
                                             : MO_BACKEND_STREAM_IN },
                         err);
-    return status == MO_OK ? record_transfer(w, item, from, to, err) : status;
-}
-
-static mo_status add_item_calls(dependency_state *w, mo_joint_item *item,
-                                mo_error *err)
-{
-    switch (item->kind) {
-    case MO_JOINT_ITEM_CALL:
-        return add_call(w, item, err);
-    case MO_JOINT_ITEM_TRANSFER:
-        return add_transfer(w, item, err);
-    case MO_JOINT_ITEM_AWAIT:
-        close_base(&w->states[item->local]);
-        break;
-    case MO_JOINT_ITEM_STAGED:
-        break;
-    }
-    return MO_OK;
-}
-
-static mo_status add_segment(dependency_state *w, mo_joint_segment *segment,
-                             mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    w->segment_begin = w->j->n_calls;
-    for (int s = 0; s < w->j->n_local; s++) {
-        clear_streams(&w->states[s]);
-        w->states[s].n_base = 0;
-        w->states[s].last_in = MO_JOINT_NONE;
-    }
-    for (int t = 0; t < w->n_tracks; t++)
-        w->track_last[t] = MO_JOINT_NONE;
-    segment->first_call = w->j->n_calls;
-    for (int i = segment->first;
-         i < segment->first + segment->n && status == MO_OK; i++)
-        status = add_item_calls(w, &w->j->items[i], err);
-    segment->n_calls = w->j->n_calls - segment->first_call;
+    if (from && status == MO_OK)
+        status = record_access(w, from, it->from_value, READ,
+                               MO_JOINT_TRACK_OUT, item->call, err);
+    if (to && status == MO_OK)
+        status = record_access(w, to, it->to_value, WRITE, MO_JOINT_TRACK_IN,
+                               item->call, err);
+    if (to)
+        to->last_in = item->call;
     return status;
 }
 
@@ -460,8 +449,31 @@ mo_status mo_joint_find_dependencies(mo_joint_state *j, mo_error *err)
     dependency_state w = { .j = j };
     mo_status status = alloc_state(&w, err);
 
-    for (int i = 0; i < j->n_segments && status == MO_OK; i++)
-        status = add_segment(&w, &j->segments[i], err);
+    for (int i = 0; i < j->n_segments && status == MO_OK; i++) {
+        mo_joint_segment *segment = &j->segments[i];
+
+        w.segment_begin = w.j->n_calls;
+        for (int s = 0; s < w.j->n_local; s++) {
+            clear_streams(&w.states[s]);
+            w.states[s].n_base = 0;
+            w.states[s].last_in = MO_JOINT_NONE;
+        }
+        for (int t = 0; t < w.n_tracks; t++)
+            w.track_last[t] = MO_JOINT_NONE;
+        segment->first_call = w.j->n_calls;
+        for (int k = segment->first;
+             k < segment->first + segment->n && status == MO_OK; k++) {
+            mo_joint_item *item = &w.j->items[k];
+
+            if (item->kind == MO_JOINT_ITEM_CALL)
+                status = add_call(&w, item, err);
+            else if (item->kind == MO_JOINT_ITEM_TRANSFER)
+                status = add_transfer(&w, item, err);
+            else if (item->kind == MO_JOINT_ITEM_AWAIT)
+                close_base(&w.states[item->local]);
+        }
+        segment->n_calls = w.j->n_calls - segment->first_call;
+    }
     for (int i = 0; w.states && i < j->n_local; i++)
         mo_joint_access_map_clear(&w.states[i].bytes);
     free(w.candidates);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slots_internal.h - data of joint execution of several requests: slots_open.c
- * creates it, slots.c runs it.
+ * slots_internal.h - data of the slots of devices that are driven together.
  */
 #ifndef MO_EXEC_RUNTIME_JOINT_SLOTS_INTERNAL_H
 #define MO_EXEC_RUNTIME_JOINT_SLOTS_INTERNAL_H
@@ -12,18 +11,13 @@
 #include "exec/runtime/joint/joint_internal.h"
 #include "exec/runtime/joint/slots.h"
 
-/* The local device that records, launches and waits for programs. */
-enum { MO_JOINT_SLOTS_RECORDER = 0 };
-
 /* One slot: its devices, in the order of the plan, and their program. */
 typedef struct mo_joint_slot {
     mo_run_device *devices;
     mo_run_device **local; /* pointers to them */
     mo_joint_state joint;
     char eager_reason[MO_RUN_REASON_SIZE];
-    int first_transfer;      /* of the transport */
-    mo_backend_queue *queue; /* of all copies and programs */
-    char *staging;           /* pinned: inputs, then outputs */
+    char *staging; /* separate memory: pinned; inputs, then outputs */
 } mo_joint_slot;
 
 struct mo_joint_slots {
@@ -35,9 +29,11 @@ struct mo_joint_slots {
     int n_slots, n_local;
     int *device_of;     /* by local device: that of the plan */
     int *local_of;      /* by device of the plan, or MO_JOINT_NONE */
-    int64_t *input_at;  /* by value: its offset in staging, or -1 */
+    int64_t *input_at;  /* by value that a request sets: its offset in staging,
+                           or -1 */
     int64_t *output_at; /* by output, likewise */
     int64_t staging_bytes;
+    mo_joint_gate gate;              /* of a device without separate memory */
     mo_joint_slots_device *measured; /* by local device */
     int64_t *call_loads; /* by call of the plan; NULL: not measured */
 
@@ -52,16 +48,5 @@ struct mo_joint_slots {
  * in isolation (call_loads.c). Overwrites values of all slots. */
 mo_status mo_joint_slots_time_calls(mo_joint_slots *slots, int64_t *load_ns,
                                     mo_error *err);
-
-static inline int64_t mo_joint_value_bytes(const mo_exec_plan *plan, int v)
-{
-    return mo_tensor_desc_bytes(&plan->values[v].desc);
-}
-
-/* Returns the local device that has the value, or MO_JOINT_NONE. */
-static inline int mo_joint_slots_holder(const mo_joint_slots *s, int value)
-{
-    return s->local_of[s->plan->values[value].device];
-}
 
 #endif

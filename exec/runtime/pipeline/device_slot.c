@@ -1,46 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One slot of a device: receives a request, runs the steps of the device for
- * it, and sends outputs and result to the frontend.
- *
- * The device belongs to the slot while it computes, not while it waits for a
- * transfer. Between two calls it is handed to an older request.
+ * One slot of a group of devices: receives a request, runs the steps of the
+ * devices for it, and sends outputs and results to the frontend.
  */
 #include "exec/runtime/pipeline/pipeline_internal.h"
 
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "base/stop.h"
-#include "exec/runtime/device/device_run_internal.h"
 #include "exec/tensor/mmap_file.h"
 
-typedef struct slot_run {
-    mo_pipeline *p;
-    const mo_run_plan_options *options;
-    mo_run_device *device;
-    mo_pipeline_gate *gate;
-    int slot;
-    int64_t request;
-    bool owns_device;       /* as of the gate */
-    int64_t entered_ns;     /* since when */
-    mo_pipeline_done *done; /* of the thread: outlives a failed transfer */
-} slot_run;
-
-static mo_status open_slots(mo_pipeline_thread *t, mo_error *err)
+mo_status mo_pipeline_open_group(mo_pipeline *p, mo_pipeline_group *g,
+                                 mo_error *err)
 {
-    mo_pipeline *p = t->pipeline;
-    mo_run_device *first =
-        &p->devices[(size_t) t->device * (size_t) p->slots.n_slots];
-    mo_status status = mo_run_device_open(first, err);
+    int n_values = p->plan->n_values;
+    bool *inputs = calloc((size_t) n_values + 1, sizeof *inputs);
+    const mo_joint_slots_options options = {
+        .run = p->options->run,
+        .chosen = g->chosen,
+        .inputs = inputs,
+        .n_slots = p->slots.n_slots,
+        .n_slot_transfers = p->slots.n_transfers,
+        .time_calls = p->options->time_calls && g->separate_memory
+    };
+    mo_joint_slots *slots = NULL;
+    mo_status status;
 
-    for (int s = 1; s < p->slots.n_slots && status == MO_OK; s++)
-        status = mo_run_device_open_slot(
-            first, mo_pipeline_transfer(&p->slots, s, 0), first + s, err);
+    if (!inputs)
+        return mo_fail_memory(err);
+    for (int v = 0; v < n_values; v++)
+        inputs[v] = p->slots.inputs[v] != MO_PLAN_NONE;
+    status = mo_joint_slots_new(p->plan, &options, &slots, err);
+    free(inputs);
+    pthread_mutex_lock(&p->lock);
+    g->slots = slots;
+    pthread_mutex_unlock(&p->lock);
     return status;
 }
 
-mo_status mo_pipeline_receive(const mo_pipeline *p, int slot, int transfer,
-                              void *data, mo_error *err)
+void mo_pipeline_leave_group(mo_pipeline *p, mo_pipeline_group *g)
+{
+    bool last;
+
+    pthread_mutex_lock(&p->lock);
+    last = ++g->n_ended == p->slots.n_slots;
+    pthread_mutex_unlock(&p->lock);
+    if (last && g->slots)
+        mo_joint_slots_free_programs(g->slots);
+}
+
+/* Posts a transfer of a slot and waits for it. */
+static mo_status receive(const mo_pipeline *p, int slot, int transfer,
+                         void *data, mo_error *err)
 {
     const mo_run_plan_options *o = p->options->run;
     int t = mo_pipeline_transfer(&p->slots, slot, transfer);
@@ -50,8 +61,8 @@ mo_status mo_pipeline_receive(const mo_pipeline *p, int slot, int transfer,
                            : status;
 }
 
-mo_status mo_pipeline_send(const mo_pipeline *p, int slot, int transfer,
-                           const void *data, mo_error *err)
+static mo_status send(const mo_pipeline *p, int slot, int transfer,
+                      const void *data, mo_error *err)
 {
     const mo_run_plan_options *o = p->options->run;
     int t = mo_pipeline_transfer(&p->slots, slot, transfer);
@@ -61,160 +72,103 @@ mo_status mo_pipeline_send(const mo_pipeline *p, int slot, int transfer,
                            : status;
 }
 
-/* Takes the device, or, where the slot has it, yields it to older requests. */
-static void enter_device(slot_run *r)
+/* All devices of the group start with the same request. */
+static mo_status receive_request(mo_pipeline_thread *t, mo_error *err)
 {
-    if (r->owns_device) {
-        int64_t now = mo_stop_clock_ns();
-
-        if (mo_pipeline_gate_yield(r->gate, r->slot, r->request)) {
-            r->done->busy_ns += now - r->entered_ns;
-            r->entered_ns = mo_stop_clock_ns();
-        }
-        return;
-    }
-    mo_pipeline_gate_enter(r->gate, r->slot, r->request);
-    r->owns_device = true;
-    r->entered_ns = mo_stop_clock_ns();
-}
-
-static void leave_device(slot_run *r)
-{
-    if (!r->owns_device)
-        return;
-    r->done->busy_ns += mo_stop_clock_ns() - r->entered_ns;
-    mo_pipeline_gate_leave(r->gate);
-    r->owns_device = false;
-}
-
-/* A failed call is the end of the request, not of the run: its transfers go on,
- * with any bytes, since the other devices wait for them. */
-static void run_call(slot_run *r, const mo_run_action *a)
-{
-    mo_error why = { 0 };
-
-    if (r->done->status != MO_OK)
-        return;
-    enter_device(r);
-    if (mo_run_execute_step(r->device, a, &why) == MO_OK)
-        return;
-    r->done->status = why.status;
-    snprintf(r->done->text, sizeof r->done->text, "device '%.80s': %.900s",
-             r->p->plan->devices[r->device->device].id, why.text);
-}
-
-/* Returns whether the transfer that the action awaits is known to be complete.
- */
-static bool is_complete(const slot_run *r, const mo_run_action *a)
-{
-    const mo_transport *transport = r->options->transport;
-
-    return transport->is_done &&
-           transport->is_done(r->options->world, a->what, a->sending);
-}
-
-static mo_status run_steps(slot_run *r, mo_error *err)
-{
+    const mo_pipeline *p = t->pipeline;
     mo_status status = MO_OK;
 
-    for (int i = 0; i < r->device->n_actions && status == MO_OK; i++) {
-        const mo_run_action *a = &r->device->actions[i];
-
-        if (a->kind == MO_PLAN_STEP_COMPUTE) {
-            run_call(r, a);
-            continue;
-        }
-        if (a->kind == MO_PLAN_STEP_AWAIT && !is_complete(r, a))
-            leave_device(r);
-        status = mo_run_execute_step(r->device, a, err);
-    }
-    leave_device(r);
-    return status;
-}
-
-static mo_status receive_inputs(const slot_run *r, mo_error *err)
-{
-    const mo_exec_plan *plan = r->p->plan;
-    mo_status status = MO_OK;
-
-    for (int v = 0; v < plan->n_values && status == MO_OK; v++)
-        if (r->p->slots.inputs[v] != MO_PLAN_NONE &&
-            plan->values[v].device == r->device->device)
-            status = mo_pipeline_receive(r->p, r->slot, r->p->slots.inputs[v],
-                                         r->device->where[v], err);
-    return status;
-}
-
-static mo_status send_outputs(const slot_run *r, mo_error *err)
-{
-    const mo_exec_plan *plan = r->p->plan;
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < plan->n_outputs && status == MO_OK; i++) {
-        int value = plan->outputs[i].value;
-
-        if (r->p->slots.outputs[i] != MO_PLAN_NONE &&
-            plan->values[value].device == r->device->device)
+    for (int d = 0; d < p->plan->n_devices && status == MO_OK; d++)
+        if (t->group->chosen[d])
             status =
-                mo_pipeline_send(r->p, r->slot, r->p->slots.outputs[i],
-                                 mo_run_device_output(r->device, value), err);
+                receive(p, t->slot, p->slots.first_start + d, &t->start, err);
+    if (status == MO_OK)
+        status = mo_pipeline_decode_start(&t->start, err);
+    if (status != MO_OK || t->start.request < 0)
+        return status;
+    for (int v = 0; v < p->plan->n_values && status == MO_OK; v++) {
+        void *data = mo_joint_slots_input(t->group->slots, t->slot, v);
+
+        if (data)
+            status = receive(p, t->slot, p->slots.inputs[v], data, err);
     }
     return status;
 }
 
-static mo_status run_request(slot_run *r, mo_error *err)
+void mo_pipeline_fill_done(const mo_pipeline_group *g, int device,
+                           const mo_joint_slots_run_result *result,
+                           mo_pipeline_done *done)
 {
-    const mo_run_device *first = &r->p->devices[(size_t) r->device->device *
-                                                (size_t) r->p->slots.n_slots];
-    mo_status status;
+    const mo_joint_slots_device *of =
+        mo_joint_slots_device_of(g->slots, device);
 
-    *r->done = (mo_pipeline_done){
-        .slot_bytes = r->device->slot_bytes,
-        .shared_bytes = first->allocated_bytes - first->slot_bytes,
-    };
-    status = receive_inputs(r, err);
-    if (status == MO_OK)
-        status = run_steps(r, err);
-    /* Results of weights whose file was truncated or rewritten meanwhile are
-     * never sent. */
-    if (status == MO_OK)
-        status = mo_mmap_file_check_all(err);
-    if (status == MO_OK)
-        status = send_outputs(r, err);
-    if (status == MO_OK)
-        status = mo_pipeline_send(r->p, r->slot,
-                                  r->p->slots.first_done + r->device->device,
-                                  r->done, err);
-    return status;
+    *done = (mo_pipeline_done){ .busy_ns = of->load_ns + result->busy_ns,
+                                .slot_bytes = of->slot_bytes,
+                                .shared_bytes = of->shared_bytes,
+                                .status = result->failure.status };
+    memcpy(done->text, result->failure.text, sizeof done->text);
 }
 
-mo_status mo_pipeline_serve_device(mo_pipeline_thread *t, mo_error *err)
+/* Serves requests until there are no more. Results of weights whose file was
+ * truncated or rewritten meanwhile are never sent; those that were copied to
+ * separate memory are not read again. */
+static mo_status serve_slot(mo_pipeline_thread *t, mo_error *err)
 {
-    mo_pipeline *p = t->pipeline;
-    slot_run r = {
-        .p = p, .options = p->options->run, .slot = t->slot, .done = &t->done
-    };
+    mo_pipeline_group *g = t->group;
     mo_status status = MO_OK;
-    bool stop = false;
 
-    if (t->device != MO_PIPELINE_NO_DEVICE && t->slot == 0)
-        status = open_slots(t, err);
-    if (status == MO_OK)
-        status = r.options->transport->barrier(r.options->world, &stop, err);
-    if (status != MO_OK || t->device == MO_PIPELINE_NO_DEVICE)
-        return status;
-    r.device = &p->devices[t->device * p->slots.n_slots + t->slot];
-    r.gate = &p->gates[t->device];
     for (;;) {
-        status = mo_pipeline_receive(
-            p, t->slot, p->slots.first_start + t->device, &t->start, err);
-        if (status == MO_OK)
-            status = mo_pipeline_decode_start(&t->start, err);
+        mo_joint_slots_run_result result = { 0 };
+
+        status = receive_request(t, err);
         if (status != MO_OK || t->start.request < 0)
             return status;
-        r.request = t->start.request;
-        status = run_request(&r, err);
+        status = mo_joint_slots_run(g->slots, t->slot, t->start.request,
+                                    &result, err);
+        if (status == MO_OK &&
+            (!g->separate_memory || mo_mmap_file_has_failed()))
+            status = mo_mmap_file_check_all(err);
+        if (status == MO_OK) {
+            const mo_pipeline *p = t->pipeline;
+
+            for (int i = 0; i < p->plan->n_outputs && status == MO_OK; i++) {
+                const void *data;
+
+                if (p->slots.outputs[i] == MO_PLAN_NONE)
+                    continue;
+                data = mo_joint_slots_output(t->group->slots, t->slot, i);
+                if (data)
+                    status = send(p, t->slot, p->slots.outputs[i], data, err);
+            }
+            for (int d = 0; d < p->plan->n_devices && status == MO_OK; d++) {
+                if (!t->group->chosen[d])
+                    continue;
+                mo_pipeline_fill_done(t->group, d, &result, &t->done);
+                status =
+                    send(p, t->slot, p->slots.first_done + d, &t->done, err);
+            }
+        }
         if (status != MO_OK)
             return status;
     }
+}
+
+mo_status mo_pipeline_serve_devices(mo_pipeline_thread *t, mo_error *err)
+{
+    mo_pipeline *p = t->pipeline;
+    const mo_run_plan_options *o = p->options->run;
+    mo_status status = MO_OK;
+    bool stop = false;
+
+    if (t->group && t->slot == 0)
+        status = mo_pipeline_open_group(p, t->group, err);
+    if (status == MO_OK && t->group && t->group->separate_memory)
+        status = mo_mmap_file_check_all(err);
+    if (status == MO_OK)
+        status = o->transport->barrier(o->world, &stop, err);
+    if (status == MO_OK && t->group)
+        status = serve_slot(t, err);
+    if (t->group)
+        mo_pipeline_leave_group(p, t->group);
+    return status;
 }

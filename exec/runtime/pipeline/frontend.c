@@ -136,43 +136,20 @@ static mo_status await_all(const slot_frontend *f, int first, int n,
     return status;
 }
 
-static mo_status convert_inputs(slot_frontend *f, mo_error *err)
+/* Sends a request to all devices, and receives outputs and results. */
+static mo_status exchange(slot_frontend *f, int64_t request, mo_error *err)
 {
+    const mo_run_plan_options *o = f->options;
     const mo_exec_plan *plan = f->p->plan;
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < plan->n_inputs && status == MO_OK; i++)
-        for (int k = 0; k < plan->inputs[i].n_values && status == MO_OK; k++) {
-            int v = plan->inputs[i].values[k];
-
-            if (f->p->slots.inputs[v] != MO_PLAN_NONE)
-                status =
-                    mo_run_convert_input(&plan->values[v], &f->inputs[i],
-                                         f->converted[v], &f->sent[v], err);
-        }
-    return status;
-}
-
-static mo_status post_inputs(const slot_frontend *f, mo_error *err)
-{
-    const mo_run_plan_options *o = f->options;
-    mo_status status = MO_OK;
-
-    for (int v = 0; v < f->p->plan->n_values && status == MO_OK; v++)
-        if (f->p->slots.inputs[v] != MO_PLAN_NONE)
-            status = o->transport->send(o->world,
-                                        slot_transfer(f, f->p->slots.inputs[v]),
-                                        f->sent[v], err);
-    return status;
-}
-
-static mo_status post_receives(const slot_frontend *f, mo_error *err)
-{
-    const mo_run_plan_options *o = f->options;
     const mo_pipeline_slots *slots = &f->p->slots;
-    mo_status status = MO_OK;
+    int first_output = slots->first_output;
+    mo_status status = post_starts(f, request, err);
 
-    for (int i = 0; i < f->p->plan->n_outputs && status == MO_OK; i++)
+    for (int v = 0; v < plan->n_values && status == MO_OK; v++)
+        if (slots->inputs[v] != MO_PLAN_NONE)
+            status = o->transport->send(
+                o->world, slot_transfer(f, slots->inputs[v]), f->sent[v], err);
+    for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
         if (slots->outputs[i] != MO_PLAN_NONE)
             status = o->transport->receive(o->world,
                                            slot_transfer(f, slots->outputs[i]),
@@ -181,20 +158,6 @@ static mo_status post_receives(const slot_frontend *f, mo_error *err)
         status = o->transport->receive(o->world,
                                        slot_transfer(f, slots->first_done + d),
                                        &f->done[d], err);
-    return status;
-}
-
-/* Sends a request to all devices, and receives outputs and results. */
-static mo_status exchange(slot_frontend *f, int64_t request, mo_error *err)
-{
-    const mo_pipeline_slots *slots = &f->p->slots;
-    int first_output = slots->first_output;
-    mo_status status = post_starts(f, request, err);
-
-    if (status == MO_OK)
-        status = post_inputs(f, err);
-    if (status == MO_OK)
-        status = post_receives(f, err);
     if (status == MO_OK)
         status = await_all(f, slots->first_start,
                            first_output - slots->first_start, true, err);
@@ -206,41 +169,6 @@ static mo_status exchange(slot_frontend *f, int64_t request, mo_error *err)
     return status;
 }
 
-static mo_status make_outputs(const slot_frontend *f, mo_tensor_dense **outputs,
-                              mo_error *err)
-{
-    const mo_exec_plan *plan = f->p->plan;
-    mo_tensor_dense *made = calloc((size_t) plan->n_outputs + 1, sizeof *made);
-    mo_status status = made ? MO_OK : mo_fail_memory(err);
-
-    for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
-        status = mo_run_make_output(plan, i, f->received[i], &made[i], err);
-    if (status == MO_OK)
-        *outputs = made;
-    else
-        mo_pipeline_clear_outputs(plan, made);
-    return status;
-}
-
-/* The lock is held. */
-static mo_status store_times(mo_pipeline *p, int64_t request,
-                             mo_pipeline_times times, mo_error *err)
-{
-    if (request >= p->n_times) {
-        size_t room = 2 * (size_t) request + 64;
-        mo_pipeline_times *more = realloc(p->times, room * sizeof *more);
-
-        if (!more)
-            return mo_fail_memory(err);
-        memset(more + p->n_times, 0,
-               (room - (size_t) p->n_times) * sizeof *more);
-        p->times = more;
-        p->n_times = (int64_t) room;
-    }
-    p->times[request] = times;
-    return MO_OK;
-}
-
 static mo_status add_times(const slot_frontend *f, int64_t request,
                            int64_t begin_ns, mo_error *err)
 {
@@ -250,8 +178,19 @@ static mo_status add_times(const slot_frontend *f, int64_t request,
     mo_status status = MO_OK;
 
     pthread_mutex_lock(&p->lock);
-    if (!p->options->untimed)
-        status = store_times(p, request, times, err);
+    if (!p->options->untimed && request >= p->n_times) {
+        size_t room = 2 * (size_t) request + 64, had = (size_t) p->n_times;
+        mo_pipeline_times *more = realloc(p->times, room * sizeof *more);
+
+        if (more) {
+            memset(more + had, 0, (room - had) * sizeof *more);
+            p->times = more;
+            p->n_times = (int64_t) room;
+        } else
+            status = mo_fail_memory(err);
+    }
+    if (!p->options->untimed && status == MO_OK)
+        p->times[request] = times;
     for (int d = 0; d < p->plan->n_devices; d++) {
         p->loads[d].load_ns += steady ? f->done[d].busy_ns : 0;
         p->loads[d].slot_bytes = f->done[d].slot_bytes;
@@ -263,10 +202,11 @@ static mo_status add_times(const slot_frontend *f, int64_t request,
 }
 
 /* All devices are driven by this thread. */
-static mo_status run_joint(slot_frontend *f, mo_error *err)
+static mo_status run_joint(slot_frontend *f, int64_t request, mo_error *err)
 {
     const mo_exec_plan *plan = f->p->plan;
-    mo_joint_slots *joint = f->p->joint;
+    mo_joint_slots *joint = f->p->joint->slots;
+    mo_joint_slots_run_result result = { 0 };
     mo_status status;
 
     for (int v = 0; v < plan->n_values; v++) {
@@ -276,7 +216,7 @@ static mo_status run_joint(slot_frontend *f, mo_error *err)
             memcpy(input, f->sent[v],
                    (size_t) mo_tensor_desc_bytes(&plan->values[v].desc));
     }
-    status = mo_joint_slots_run(joint, f->slot, err);
+    status = mo_joint_slots_run(joint, f->slot, request, &result, err);
     for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
         if (f->received[i]) {
             int v = plan->outputs[i].value;
@@ -284,13 +224,8 @@ static mo_status run_joint(slot_frontend *f, mo_error *err)
             memcpy(f->received[i], mo_joint_slots_output(joint, f->slot, i),
                    (size_t) mo_tensor_desc_bytes(&plan->values[v].desc));
         }
-    for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
-        const mo_joint_slots_device *m = mo_joint_slots_device_of(joint, d);
-
-        f->done[d] = (mo_pipeline_done){ .busy_ns = m->load_ns,
-                                         .slot_bytes = m->slot_bytes,
-                                         .shared_bytes = m->shared_bytes };
-    }
+    for (int d = 0; d < plan->n_devices && status == MO_OK; d++)
+        mo_pipeline_fill_done(f->p->joint, d, &result, &f->done[d]);
     return status;
 }
 
@@ -299,27 +234,43 @@ static mo_status run_joint(slot_frontend *f, mo_error *err)
 static mo_status run_request(slot_frontend *f, int64_t request, mo_error *err)
 {
     mo_pipeline *p = f->p;
+    const mo_exec_plan *plan = p->plan;
     mo_tensor_dense *outputs = NULL;
     int64_t begin_ns = mo_stop_clock_ns();
     mo_error why = { 0 };
-    mo_status status;
+    mo_status status = MO_OK;
 
-    status = convert_inputs(f, err);
-    if (status == MO_OK && p->is_joint)
-        status = run_joint(f, err);
-    else if (status == MO_OK)
-        status = exchange(f, request, err);
+    for (int i = 0; i < plan->n_inputs && status == MO_OK; i++)
+        for (int k = 0; k < plan->inputs[i].n_values && status == MO_OK; k++) {
+            int v = plan->inputs[i].values[k];
+
+            if (p->slots.inputs[v] != MO_PLAN_NONE)
+                status =
+                    mo_run_convert_input(&plan->values[v], &f->inputs[i],
+                                         f->converted[v], &f->sent[v], err);
+        }
+    if (status == MO_OK)
+        status =
+            p->joint ? run_joint(f, request, err) : exchange(f, request, err);
     if (status != MO_OK)
         return status;
-    for (int d = 0; d < p->plan->n_devices && why.status == MO_OK; d++)
+    for (int d = 0; d < plan->n_devices && why.status == MO_OK; d++)
         if (f->done[d].status != MO_OK)
             mo_fail(&why, (mo_status) f->done[d].status, "%s", f->done[d].text);
-    if (why.status == MO_OK)
+    if (why.status == MO_OK) {
         status = add_times(f, request, begin_ns, err);
-    if (why.status == MO_OK && status == MO_OK)
-        status = make_outputs(f, &outputs, err);
+        if (status == MO_OK)
+            outputs = calloc((size_t) plan->n_outputs + 1, sizeof *outputs);
+        if (status == MO_OK && !outputs)
+            status = mo_fail_memory(err);
+        for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
+            status =
+                mo_run_make_output(plan, i, f->received[i], &outputs[i], err);
+    }
     if (status == MO_OK)
         mo_pipeline_store_outcome(p, request, outputs, &why);
+    else
+        mo_pipeline_clear_outputs(plan, outputs);
     return status;
 }
 
@@ -384,9 +335,9 @@ static mo_status serve_slot(slot_frontend *f, mo_error *err)
         made = MO_OK;
         why = (mo_error){ 0 };
     }
-    if (status == MO_OK && !f->p->is_joint)
+    if (status == MO_OK && !f->p->joint)
         status = post_starts(f, -1, err);
-    if (status == MO_OK && !f->p->is_joint)
+    if (status == MO_OK && !f->p->joint)
         status = await_all(f, f->p->slots.first_start, f->p->plan->n_devices,
                            true, err);
     return status;
@@ -405,13 +356,13 @@ mo_status mo_pipeline_serve_requests(mo_pipeline_thread *t, mo_error *err)
     f->options = t->pipeline->options->run;
     f->slot = t->slot;
     status = alloc_frontend(f, err);
-    if (status == MO_OK && f->p->is_joint && f->slot == 0)
-        status = mo_pipeline_open_joint(f->p, err);
+    if (status == MO_OK && f->p->joint && f->slot == 0)
+        status = mo_pipeline_open_group(f->p, f->p->joint, err);
     if (status == MO_OK)
         status = f->options->transport->barrier(f->options->world, &stop, err);
     if (status == MO_OK)
         status = serve_slot(f, err);
-    if (f->p->is_joint)
-        mo_pipeline_leave_joint(f->p);
+    if (f->p->joint)
+        mo_pipeline_leave_group(f->p, f->p->joint);
     return status;
 }

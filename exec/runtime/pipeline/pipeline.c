@@ -17,13 +17,8 @@ static void *run_thread(void *context)
     mo_error err = { 0 };
     mo_status status;
 
-    if (t->device == MO_PIPELINE_FRONTEND)
-        status = mo_pipeline_serve_requests(t, &err);
-    else if (t->device == MO_PIPELINE_JOINT)
-        status = mo_pipeline_serve_group(t, &err);
-    else
-        status = mo_pipeline_serve_device(t, &err);
-
+    status = t->is_frontend ? mo_pipeline_serve_requests(t, &err)
+                            : mo_pipeline_serve_devices(t, &err);
     if (status != MO_OK) {
         o->transport->fail(o->world, &err);
         mo_pipeline_stop(p);
@@ -38,32 +33,24 @@ static void *deliver_outcomes(void *context)
     return NULL;
 }
 
-static int add_threads(mo_pipeline *p, int device, mo_pipeline_thread *threads)
-{
-    for (int s = 0; s < p->slots.n_slots; s++)
-        threads[s] =
-            (mo_pipeline_thread){ .pipeline = p, .device = device, .slot = s };
-    return p->slots.n_slots;
-}
-
-/* Lists the threads of this rank, n_slots for each of its devices, those that
- * are driven together, and the frontend; one without a device where there would
- * be none. Returns their number. */
+/* Lists the threads of this rank, n_slots for each of its groups and the
+ * frontend; one without a device where there would be none. Returns their
+ * number. */
 static int list_threads(mo_pipeline *p, mo_pipeline_thread *threads)
 {
-    const int *rank_of = p->options->run->rank_of;
     int n = 0;
 
-    for (int d = 0; d < p->plan->n_devices; d++)
-        if (rank_of[d] == p->rank && !p->chosen[d])
-            n += add_threads(p, d, threads + n);
-    if (p->n_chosen > 0 && !p->is_joint)
-        n += add_threads(p, MO_PIPELINE_JOINT, threads + n);
-    if (p->rank == 0)
-        n += add_threads(p, MO_PIPELINE_FRONTEND, threads + n);
-    if (n == 0)
+    for (int i = 0; i < p->n_groups && !p->joint; i++)
+        for (int s = 0; s < p->slots.n_slots && !p->groups[i].is_empty; s++)
+            threads[n++] = (mo_pipeline_thread){ .pipeline = p,
+                                                 .group = &p->groups[i],
+                                                 .slot = s };
+    for (int s = 0; s < p->slots.n_slots && p->rank == 0; s++)
         threads[n++] = (mo_pipeline_thread){ .pipeline = p,
-                                             .device = MO_PIPELINE_NO_DEVICE };
+                                             .is_frontend = true,
+                                             .slot = s };
+    if (n == 0)
+        threads[n++] = (mo_pipeline_thread){ .pipeline = p };
     return n;
 }
 
@@ -117,70 +104,70 @@ static mo_status run_threads(mo_pipeline *p, mo_pipeline_thread *threads, int n,
     return status;
 }
 
-static mo_status init_pipeline(mo_pipeline *p, mo_error *err)
+static mo_status add_group(mo_pipeline *p, mo_pipeline_group **group,
+                           mo_error *err)
 {
-    const mo_pipeline_options *o = p->options;
-    size_t n_devices = (size_t) p->plan->n_devices + 1;
-    size_t n_slots = (size_t) o->n_slots;
+    bool *chosen = calloc((size_t) p->plan->n_devices + 1, sizeof *chosen);
+
+    if (!chosen)
+        return mo_fail_memory(err);
+    *group = &p->groups[p->n_groups++];
+    (*group)->chosen = chosen;
+    return MO_OK;
+}
+
+/* One group of the devices that are driven together, and one of each other
+ * device of this rank. */
+static mo_status make_groups(mo_pipeline *p, mo_error *err)
+{
+    const mo_run_plan_options *o = p->options->run;
+    int n_devices = p->plan->n_devices, n_together;
+    mo_pipeline_group *together, *alone;
     mo_status status;
 
-    status = mo_pipeline_slots_make(p->plan, o->run->rank_of, o->run->backends,
-                                    o->n_slots, &p->slots, err);
-    p->chosen = calloc(n_devices, sizeof *p->chosen);
-    if (p->chosen)
-        p->n_chosen = mo_joint_slots_select(p->plan, o->run, p->chosen);
-    p->is_joint = p->n_chosen > 0 && p->n_chosen == p->plan->n_devices;
-    if (p->is_joint)
-        p->slots.plan.n_transfers = 0; /* none is by the transport */
-    p->n_outcomes = 2 * o->n_slots;
-    p->devices = calloc(n_devices * n_slots, sizeof *p->devices);
-    p->gates = calloc(n_devices, sizeof *p->gates);
-    p->outcomes = calloc((size_t) p->n_outcomes, sizeof *p->outcomes);
-    p->loads = calloc(n_devices, sizeof *p->loads);
-    if (status == MO_OK &&
-        (!p->chosen || !p->devices || !p->gates || !p->outcomes || !p->loads))
-        status = mo_fail_memory(err);
-    for (int d = 0; d < p->plan->n_devices && status == MO_OK; d++) {
-        mo_run_device *first = &p->devices[(size_t) d * (size_t) o->n_slots];
-
-        if (o->run->rank_of[d] != p->rank || p->chosen[d])
+    p->groups = calloc((size_t) n_devices + 1, sizeof *p->groups);
+    if (!p->groups)
+        return mo_fail_memory(err);
+    status = add_group(p, &together, err);
+    if (status != MO_OK)
+        return status;
+    n_together = mo_joint_slots_select(p->plan, o, together->chosen);
+    together->is_empty = n_together == 0;
+    together->separate_memory = true;
+    if (n_together > 0 && n_together == n_devices)
+        p->joint = together;
+    for (int d = 0; d < n_devices && status == MO_OK; d++) {
+        if (o->rank_of[d] != p->rank || together->chosen[d])
             continue;
-        if (o->run->backends[d]->separate_memory)
-            status = mo_fail(err, MO_E_SUPPORT,
-                             "device '%.80s' runs one request at a time",
-                             p->plan->devices[d].id);
-        if (status != MO_OK)
-            break;
-        *first =
-            (mo_run_device){ .plan = p->plan, .options = o->run, .device = d };
-        status = mo_pipeline_gate_init(&p->gates[d], o->n_slots, err);
+        if (o->backends[d]->separate_memory)
+            return mo_fail(err, MO_E_SUPPORT,
+                           "device '%.80s' runs one request at a time",
+                           p->plan->devices[d].id);
+        status = add_group(p, &alone, err);
+        if (status == MO_OK)
+            alone->chosen[d] = true;
     }
     return status;
 }
 
-/* Slots are closed before the device that they share. */
-static void clear_pipeline(mo_pipeline *p)
+static mo_status init_pipeline(mo_pipeline *p, mo_error *err)
 {
-    int n_slots = p->options->n_slots;
+    const mo_pipeline_options *o = p->options;
+    size_t n_devices = (size_t) p->plan->n_devices + 1;
+    mo_status status;
 
-    for (int d = 0; d < p->plan->n_devices; d++) {
-        for (int s = n_slots - 1; p->devices && s >= 0; s--)
-            if (p->devices[d * n_slots + s].plan)
-                mo_run_device_close(&p->devices[d * n_slots + s]);
-        if (p->gates)
-            mo_pipeline_gate_destroy(&p->gates[d]);
-    }
-    mo_joint_slots_free(p->joint);
-    mo_pipeline_slots_clear(&p->slots);
-    pthread_cond_destroy(&p->changed);
-    pthread_mutex_destroy(&p->intake);
-    pthread_mutex_destroy(&p->lock);
-    free(p->chosen);
-    free(p->devices);
-    free(p->gates);
-    free(p->outcomes);
-    free(p->times);
-    free(p->loads);
+    status = mo_pipeline_slots_make(p->plan, o->run->rank_of, o->run->backends,
+                                    o->n_slots, &p->slots, err);
+    p->n_outcomes = 2 * o->n_slots;
+    p->outcomes = calloc((size_t) p->n_outcomes, sizeof *p->outcomes);
+    p->loads = calloc(n_devices, sizeof *p->loads);
+    if (status == MO_OK && (!p->outcomes || !p->loads))
+        status = mo_fail_memory(err);
+    if (status == MO_OK)
+        status = make_groups(p, err);
+    if (p->joint)
+        p->slots.plan.n_transfers = 0; /* none is by the transport */
+    return status;
 }
 
 mo_status mo_pipeline_run(const mo_exec_plan *plan,
@@ -222,11 +209,24 @@ mo_status mo_pipeline_run(const mo_exec_plan *plan,
         o->transport->fail(o->world, e);
     if (p.rank == 0 && p.outcomes && p.loads) {
         last = mo_pipeline_summarize(&p, result, status == MO_OK ? e : NULL);
-        status = status == MO_OK ? last : status;
+        if (status == MO_OK)
+            status = last;
     }
     for (int i = 0; i < n; i++)
         mo_pipeline_frontend_free(threads[i].frontend);
-    clear_pipeline(&p);
+
+    for (int i = 0; i < p.n_groups; i++) {
+        mo_joint_slots_free(p.groups[i].slots);
+        free(p.groups[i].chosen);
+    }
+    mo_pipeline_slots_clear(&p.slots);
+    pthread_cond_destroy(&p.changed);
+    pthread_mutex_destroy(&p.intake);
+    pthread_mutex_destroy(&p.lock);
+    free(p.groups);
+    free(p.outcomes);
+    free(p.times);
+    free(p.loads);
     free(threads);
     return status;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pipeline_internal.h - state of a pipelined run, shared by its threads: one
- * for each slot of each device of this rank, one for each slot of those that
- * are driven together, at rank 0 one for each slot of the frontend, and one
- * that delivers outputs.
+ * for each slot of each group of devices of this rank, at rank 0 one for each
+ * slot of the frontend, and one that delivers outputs.
  */
 #ifndef MO_EXEC_RUNTIME_PIPELINE_PIPELINE_INTERNAL_H
 #define MO_EXEC_RUNTIME_PIPELINE_PIPELINE_INTERNAL_H
@@ -11,11 +10,72 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "exec/runtime/device/device_run.h"
+#include "exec/backend/backend.h"
+#include "exec/plan/ir/plan.h"
 #include "exec/runtime/joint/slots.h"
-#include "exec/runtime/pipeline/device_gate.h"
 #include "exec/runtime/pipeline/pipeline.h"
-#include "exec/runtime/pipeline/slot_plan.h"
+
+/*
+ * slot_plan.c: the transfers of all slots as one plan, for the transport.
+ *
+ * A slot repeats the transfers of the plan and adds those between rank 0, the
+ * frontend, and each device:
+ *
+ *     frontend -> device   start: the number of the request, or the end
+ *                          the inputs that the device reads
+ *     device -> frontend   the network's outputs that the device has
+ *                          done: time in calls, or the error of a kernel
+ *
+ * Each pair of a slot and a device, or the frontend, is a device of its own
+ * here: one thread drives it. A slot is started again when all its devices are
+ * done: so no transfer is posted again before both ends have awaited it, which
+ * transports require, and no barrier is needed.
+ */
+typedef struct mo_pipeline_start {
+    int64_t request; /* -1: there are no more */
+} mo_pipeline_start;
+
+typedef struct mo_pipeline_done {
+    int64_t busy_ns; /* time in calls */
+    int64_t slot_bytes, shared_bytes;
+    int64_t status; /* MO_OK, or the text is an error of the request */
+    char text[MO_ERROR_TEXT_SIZE];
+} mo_pipeline_done;
+
+typedef struct mo_pipeline_slots {
+    mo_exec_plan plan;           /* transfers and devices, owned; values of the
+                                    transfers among devices, borrowed */
+    int *rank_of;                /* by device of plan */
+    const mo_backend **backends; /* likewise */
+    int n_slots, n_devices;      /* devices of one slot, without the frontend */
+    int n_transfers;             /* of one slot; those of the plan come first */
+    int first_start, first_done; /* of device d: + d */
+    int first_output; /* from it on, transfers lead to the frontend; from
+                         first_start up to it, they come from there */
+    int *inputs;      /* by value: its transfer, or MO_PLAN_NONE */
+    int *outputs;     /* by output, likewise */
+} mo_pipeline_slots;
+
+/* Borrows the plan's values and texts. slots begins as zeros; the caller clears
+ * it, also after a failure. */
+mo_status mo_pipeline_slots_make(const mo_exec_plan *plan, const int *rank_of,
+                                 const mo_backend *const *backends, int n_slots,
+                                 mo_pipeline_slots *slots, mo_error *err);
+void mo_pipeline_slots_clear(mo_pipeline_slots *slots);
+
+/* Returns the number of a transfer of one slot among those of all. */
+static inline int mo_pipeline_transfer(const mo_pipeline_slots *slots, int slot,
+                                       int transfer)
+{
+    return slot * slots->n_transfers + transfer;
+}
+
+/* Check messages of other ranks (transport/rendezvous/decode.h): fail with
+ * MO_E_IO at numbers that cannot be; terminate the text. Sums of busy times do
+ * not overflow. */
+mo_status mo_pipeline_decode_start(const mo_pipeline_start *start,
+                                   mo_error *err);
+mo_status mo_pipeline_decode_done(mo_pipeline_done *done, mo_error *err);
 
 /* A finished request that waits for delivery. */
 typedef struct mo_pipeline_outcome {
@@ -30,21 +90,27 @@ typedef struct mo_pipeline_times {
     int64_t begin_ns, end_ns;
 } mo_pipeline_times;
 
+/* Devices of this rank that one thread a slot drives: a CPU device, or those
+ * with separate memory together. */
+typedef struct mo_pipeline_group {
+    bool *chosen;  /* by device of the plan */
+    bool is_empty; /* there are none with separate memory */
+    bool separate_memory;
+    mo_joint_slots *slots; /* opened by the thread of slot 0; NULL: not open */
+    int n_ended;           /* threads that have ended; guarded by lock */
+} mo_pipeline_group;
+
 typedef struct mo_pipeline {
     const mo_exec_plan *plan;
     const mo_pipeline_options *options;
     mo_pipeline_slots slots;
     int rank;
 
-    bool *chosen; /* by device: one of those that are driven together */
-    int n_chosen;
-    bool is_joint;          /* all devices of the plan are; the threads of the
-                               frontend drive them */
-    mo_joint_slots *joint;  /* opened by the thread of slot 0; NULL: not open */
-    int n_joint_ended;      /* its threads that have ended; guarded by lock */
-    mo_run_device *devices; /* d * n_slots + slot; of this rank's devices that
-                               are not chosen */
-    mo_pipeline_gate *gates; /* by device, of the same */
+    mo_pipeline_group *groups;
+    int n_groups;
+    mo_pipeline_group *joint; /* the one of separate memory that has all devices
+                                 of the plan: the threads of the frontend drive
+                                 it; or NULL */
 
     /* Rank 0. The lock guards all that follows, but for n_completed and
      * n_failed, which belong to the thread that delivers. */
@@ -67,17 +133,12 @@ typedef struct mo_pipeline {
     mo_error sink_error;
 } mo_pipeline;
 
-/* Roles of threads without a device. */
-enum {
-    MO_PIPELINE_NO_DEVICE = -1, /* of a rank without devices */
-    MO_PIPELINE_FRONTEND = -2,
-    MO_PIPELINE_JOINT = -3 /* of the devices that are driven together */
-};
-
 /* One thread of the run. */
 typedef struct mo_pipeline_thread {
     mo_pipeline *pipeline;
-    int device; /* or one of the roles above */
+    mo_pipeline_group *group; /* NULL: of the frontend, or of a rank without
+                                 devices */
+    bool is_frontend;
     int slot;
     pthread_t thread;
 
@@ -89,26 +150,21 @@ typedef struct mo_pipeline_thread {
 
 /* device_slot.c */
 
-/* Runs the requests of a slot on a device; the thread of slot 0 opens the
- * device for all slots first. */
-mo_status mo_pipeline_serve_device(mo_pipeline_thread *t, mo_error *err);
+/* Runs the requests of a slot of a group; the thread of slot 0 opens the
+ * devices. */
+mo_status mo_pipeline_serve_devices(mo_pipeline_thread *t, mo_error *err);
 
-/* Posts a transfer of a slot and waits for it. */
-mo_status mo_pipeline_receive(const mo_pipeline *p, int slot, int transfer,
-                              void *data, mo_error *err);
-mo_status mo_pipeline_send(const mo_pipeline *p, int slot, int transfer,
-                           const void *data, mo_error *err);
-
-/* device_group.c: devices that are driven together. */
-
-/* Runs the requests of a slot; the thread of slot 0 opens the devices. */
-mo_status mo_pipeline_serve_group(mo_pipeline_thread *t, mo_error *err);
-
-/* Opens p->joint. Called by the thread of slot 0. */
-mo_status mo_pipeline_open_joint(mo_pipeline *p, mo_error *err);
-/* Called by each thread that may use p->joint, at its end: the last one frees
+/* Opens the devices of a group. Called by the thread of slot 0. */
+mo_status mo_pipeline_open_group(mo_pipeline *p, mo_pipeline_group *g,
+                                 mo_error *err);
+/* Called by each thread that may use the group, at its end: the last one frees
  * the programs, before the transport ends. */
-void mo_pipeline_leave_joint(mo_pipeline *p);
+void mo_pipeline_leave_group(mo_pipeline *p, mo_pipeline_group *g);
+
+/* The result of a request on a device of the group. */
+void mo_pipeline_fill_done(const mo_pipeline_group *g, int device,
+                           const mo_joint_slots_run_result *result,
+                           mo_pipeline_done *done);
 
 /* frontend.c: rank 0. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/runtime/pipeline/slot_plan.h"
+#include "exec/runtime/pipeline/pipeline_internal.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -8,26 +8,6 @@
 
 /* Busy time of a request, at most: more than 100 days. */
 static const int64_t max_busy_ns = INT64_C(1) << 53;
-
-/* Returns whether the value is written before a run: it has bytes, and a call
- * or a transfer reads it. */
-static bool is_loaded(const mo_exec_plan *plan, int value)
-{
-    int root = mo_plan_value_root(plan->values, value);
-
-    return plan->values[root].offset != MO_PLAN_NONE &&
-           !plan->values[root].constant &&
-           mo_tensor_desc_bytes(&plan->values[value].desc) > 0;
-}
-
-/* Returns whether a device sends the output to the frontend: it is no constant,
- * and has bytes. */
-static bool is_sent(const mo_exec_plan *plan, int output)
-{
-    const mo_plan_value *value = &plan->values[plan->outputs[output].value];
-
-    return !value->constant && mo_tensor_desc_bytes(&value->desc) > 0;
-}
 
 /* Numbers the transfers of one slot; returns how many there are. */
 static int64_t number_transfers(const mo_exec_plan *plan,
@@ -40,12 +20,25 @@ static int64_t number_transfers(const mo_exec_plan *plan,
     for (int v = 0; v < plan->n_values; v++)
         slots->inputs[v] = MO_PLAN_NONE;
     for (int i = 0; i < plan->n_inputs; i++)
-        for (int k = 0; k < plan->inputs[i].n_values; k++)
-            if (is_loaded(plan, plan->inputs[i].values[k]))
-                slots->inputs[plan->inputs[i].values[k]] = (int) n++;
+        for (int k = 0; k < plan->inputs[i].n_values; k++) {
+            int v = plan->inputs[i].values[k];
+            const mo_plan_value *root =
+                &plan->values[mo_plan_value_root(plan->values, v)];
+
+            /* A value is written before a run if it has bytes, and a call or a
+             * transfer reads it. */
+            if (root->offset != MO_PLAN_NONE && !root->constant &&
+                mo_tensor_desc_bytes(&plan->values[v].desc) > 0)
+                slots->inputs[v] = (int) n++;
+        }
     slots->first_output = (int) n;
-    for (int i = 0; i < plan->n_outputs; i++)
-        slots->outputs[i] = is_sent(plan, i) ? (int) n++ : MO_PLAN_NONE;
+    for (int i = 0; i < plan->n_outputs; i++) {
+        const mo_plan_value *value = &plan->values[plan->outputs[i].value];
+        bool is_sent =
+            !value->constant && mo_tensor_desc_bytes(&value->desc) > 0;
+
+        slots->outputs[i] = is_sent ? (int) n++ : MO_PLAN_NONE;
+    }
     slots->first_done = (int) n;
     return n + plan->n_devices;
 }

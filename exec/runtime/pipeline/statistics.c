@@ -46,30 +46,6 @@ static void summarize_times(const mo_pipeline *p, int64_t *latencies,
                                    : r->wall_ns / n;
 }
 
-static void list_lost(const mo_pipeline *p, mo_pipeline_result *r)
-{
-    for (int64_t i = p->next_in - mo_min_i64(p->next_in, p->n_outcomes);
-         i < p->next_in; i++)
-        if (p->outcomes[i % p->n_outcomes].lost)
-            r->lost[r->n_lost++] = i;
-}
-
-static mo_status copy_call_loads(const mo_pipeline *p, mo_pipeline_result *r,
-                                 mo_error *err)
-{
-    const int64_t *loads =
-        p->joint ? mo_joint_slots_call_loads(p->joint) : NULL;
-    size_t n = (size_t) p->plan->n_calls;
-
-    if (!loads)
-        return MO_OK;
-    r->call_loads = calloc(n + 1, sizeof *r->call_loads);
-    if (!r->call_loads)
-        return mo_fail_memory(err);
-    memcpy(r->call_loads, loads, n * sizeof *loads);
-    return MO_OK;
-}
-
 mo_status mo_pipeline_summarize(const mo_pipeline *p,
                                 mo_pipeline_result *result, mo_error *err)
 {
@@ -77,6 +53,10 @@ mo_status mo_pipeline_summarize(const mo_pipeline *p,
     size_t room = (size_t) mo_min_i64(p->next_in, p->n_times) + 1;
     int64_t *latencies = calloc(room, sizeof *latencies);
     int64_t *ends = calloc(room, sizeof *ends);
+    /* Those of devices with separate memory, which are the first group. */
+    mo_joint_slots *slots = p->n_groups > 0 ? p->groups->slots : NULL;
+    const int64_t *loads = slots ? mo_joint_slots_call_loads(slots) : NULL;
+    size_t n_calls = (size_t) p->plan->n_calls;
     mo_status status = MO_OK;
 
     r->n_accepted = p->next_in;
@@ -90,10 +70,18 @@ mo_status mo_pipeline_summarize(const mo_pipeline *p,
         status = mo_fail_memory(err);
     if (status == MO_OK) {
         summarize_times(p, latencies, ends, r);
-        list_lost(p, r);
+        for (int64_t i = p->next_in - mo_min_i64(p->next_in, p->n_outcomes);
+             i < p->next_in; i++)
+            if (p->outcomes[i % p->n_outcomes].lost)
+                r->lost[r->n_lost++] = i;
     }
-    if (status == MO_OK)
-        status = copy_call_loads(p, r, err);
+    if (status == MO_OK && loads) {
+        r->call_loads = calloc(n_calls + 1, sizeof *r->call_loads);
+        if (r->call_loads)
+            memcpy(r->call_loads, loads, n_calls * sizeof *loads);
+        else
+            status = mo_fail_memory(err);
+    }
     for (int d = 0; d < r->n_devices && status == MO_OK; d++) {
         r->devices[d] = p->loads[d];
         r->devices[d].load_ns /= mo_max_i64(p->n_loads, 1);

@@ -2,12 +2,16 @@
 /* The transport mpi: values as point-to-point messages of MPI. */
 #include <config.h>
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/stop.h"
+#include "exec/transport/failure_detector.h"
 #include "exec/transport/mpi/mpi_internal.h"
 #include "exec/transport/rendezvous/launch.h"
 
@@ -26,36 +30,95 @@ static void free_buffers(mo_mpi_world *world)
     world->requests = NULL;
 }
 
-enum { MISSING_SIZE = 128, MISSING_ROOM = 16 };
+/*
+ * Presence of the ranks of a job on this host, tested before any two are
+ * connected: MPI_Init waits for all ranks and does not name the missing ones.
+ * Where a launcher guarantees that all ranks are on this host, each listens at
+ * an abstract socket whose name contains job and rank and which vanishes with
+ * its process, so that the others can test for it.
+ */
 
-/* Writes the numbers of missing ranks from the first on; returns text. */
-static const char *list_missing(const mo_mpi_world *world, int first,
-                                char text[MISSING_SIZE])
+/* An abstract socket name (Linux): it starts with a zero byte and is no
+ * file. */
+static socklen_t abstract_name(const mo_rdv_launcher *launcher, int rank,
+                               struct sockaddr_un *name)
 {
-    size_t n = 0;
+    int length;
 
-    for (int r = first; r >= 0 && n < MISSING_SIZE - MISSING_ROOM;
-         r = mo_rdv_presence_next_missing(world->presence, r + 1))
-        n += (size_t) snprintf(text + n, MISSING_SIZE - n, "%s%d",
-                               n > 0 ? ", " : "", r);
-    return text;
+    memset(name, 0, sizeof *name);
+    name->sun_family = AF_UNIX;
+    length = snprintf(name->sun_path + 1, sizeof name->sun_path - 1,
+                      "moirai-%ld-%.60s-%d", (long) getuid(),
+                      launcher->job_name, rank);
+    return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 +
+                        (size_t) length);
 }
+
+/* Returns the listening socket; -1 where that is not possible, which is no
+ * error. */
+static int announce_presence(const mo_rdv_launcher *launcher)
+{
+#ifdef __linux__
+    struct sockaddr_un name;
+    socklen_t length;
+    int listener;
+
+    if (!launcher->one_host || !launcher->job_name || launcher->rank < 0)
+        return -1;
+    length = abstract_name(launcher, launcher->rank, &name);
+    listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener >= 0 &&
+        bind(listener, (struct sockaddr *) &name, length) == 0 &&
+        listen(listener, SOMAXCONN) == 0)
+        return listener;
+    if (listener >= 0)
+        close(listener);
+#else
+    (void) launcher;
+#endif
+    return -1;
+}
+
+/* Returns the first rank, from the given one on, that is not present; -1: none
+ * is missing, or it is unknown. */
+static int next_missing(const mo_mpi_world *world, int rank)
+{
+    for (int r = rank; world->presence >= 0 && r < world->launcher.n_ranks;
+         r++) {
+        struct sockaddr_un name;
+        socklen_t length = abstract_name(&world->launcher, r, &name);
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        bool is_present =
+            fd < 0 || connect(fd, (struct sockaddr *) &name, length) == 0;
+
+        if (fd >= 0)
+            close(fd);
+        if (!is_present)
+            return r;
+    }
+    return -1;
+}
+
+enum { MISSING_SIZE = 128, MISSING_ROOM = 16 };
 
 static void describe_missing(void *context, mo_error *why)
 {
     mo_mpi_world *world = context;
-    int missing = mo_rdv_presence_next_missing(world->presence, 0);
-    int second = missing < 0 ? -1
-                             : mo_rdv_presence_next_missing(world->presence,
-                                                            missing + 1);
+    int missing = next_missing(world, 0);
+    int second = missing < 0 ? -1 : next_missing(world, missing + 1);
+    char list[MISSING_SIZE] = { 0 };
+    size_t n = 0;
 
+    for (int r = missing; r >= 0 && n < MISSING_SIZE - MISSING_ROOM;
+         r = next_missing(world, r + 1))
+        n += (size_t) snprintf(list + n, MISSING_SIZE - n, "%s%d",
+                               n > 0 ? ", " : "", r);
     /* A rank that has failed since is as absent as the one that it missed. */
     if (second >= 0)
         mo_fail(why, MO_E_IO,
                 "ranks %s are gone or have never come: all %d ranks must be "
                 "started with this command",
-                list_missing(world, missing, (char[MISSING_SIZE]){ 0 }),
-                world->launcher.n_ranks);
+                list, world->launcher.n_ranks);
     else if (missing >= 0)
         mo_fail(why, MO_E_IO,
                 "rank %d is gone or has never come: all %d ranks must be "
@@ -97,35 +160,6 @@ static mo_status start_mpi(mo_mpi_world *world, mo_error *err)
     return status;
 }
 
-static mo_status exchange_endpoints(mo_mpi_world *world,
-                                    const mo_rdv_endpoint *own, mo_error *err)
-{
-    world->job.endpoints =
-        calloc((size_t) world->job.n_ranks, sizeof *world->job.endpoints);
-    if (!world->job.endpoints)
-        return mo_fail_memory(err);
-    return mo_mpi_check(MPI_Allgather(own, sizeof *own, MPI_BYTE,
-                                      world->job.endpoints, sizeof *own,
-                                      MPI_BYTE, world->control),
-                        "swap addresses", err);
-}
-
-static mo_status connect_all(mo_mpi_world *world, int listener,
-                             mo_secure_channel **channels, mo_error *err)
-{
-    const mo_rdv_mesh mesh = { .endpoints = world->job.endpoints,
-                               .n_ranks = world->job.n_ranks,
-                               .rank = world->job.rank,
-                               .listener = listener,
-                               .seconds = world->job.peer_timeout_s / 2,
-                               .n_kinds = 1 };
-    mo_status status = mo_rdv_mesh_connect(&mesh, channels, err);
-
-    return status == MO_OK
-               ? mo_transport_job_set_connections(&world->job, channels, err)
-               : status;
-}
-
 static mo_status connect_ranks(mo_mpi_world *world,
                                const mo_transport_world_options *options,
                                mo_error *err)
@@ -142,10 +176,30 @@ static mo_status connect_ranks(mo_mpi_world *world,
         mo_rdv_endpoint_listen(world->job.n_ranks, NULL, &own, &listener, err);
     if (status == MO_OK && mo_rdv_launch_excludes_shm(&options->launch))
         own.memory[0] = '\0';
-    if (status == MO_OK)
-        status = exchange_endpoints(world, &own, err);
-    if (status == MO_OK)
-        status = connect_all(world, listener, channels, err);
+    if (status == MO_OK) {
+        world->job.endpoints =
+            calloc((size_t) world->job.n_ranks, sizeof *world->job.endpoints);
+        status =
+            world->job.endpoints
+                ? mo_mpi_check(MPI_Allgather(&own, sizeof own, MPI_BYTE,
+                                             world->job.endpoints, sizeof own,
+                                             MPI_BYTE, world->control),
+                               "swap addresses", err)
+                : mo_fail_memory(err);
+    }
+    if (status == MO_OK) {
+        const mo_rdv_mesh mesh = { .endpoints = world->job.endpoints,
+                                   .n_ranks = world->job.n_ranks,
+                                   .rank = world->job.rank,
+                                   .listener = listener,
+                                   .seconds = world->job.peer_timeout_s / 2,
+                                   .n_kinds = 1 };
+        status = mo_rdv_mesh_connect(&mesh, channels, err);
+
+        if (status == MO_OK)
+            status =
+                mo_transport_job_set_connections(&world->job, channels, err);
+    }
     if (listener >= 0)
         close(listener);
     free(channels);
@@ -155,39 +209,30 @@ static mo_status connect_ranks(mo_mpi_world *world,
 static void free_world(mo_mpi_world *world)
 {
     mo_transport_job_destroy(&world->job);
-    mo_rdv_presence_free(world->presence);
+    if (world->presence >= 0)
+        close(world->presence);
     free_buffers(world);
     pthread_mutex_destroy(&world->queue.lock);
     pthread_mutex_destroy(&world->lock);
     free(world);
 }
 
-/* *world is NULL only when out of memory. */
-static mo_status new_world(const mo_transport_world_options *options,
-                           mo_mpi_world **world, mo_error *err)
-{
-    mo_mpi_world *w = calloc(1, sizeof *w);
-
-    *world = w;
-    if (!w)
-        return mo_fail_memory(err);
-    pthread_mutex_init(&w->queue.lock, NULL);
-    pthread_mutex_init(&w->lock, NULL);
-    if (mo_rdv_launcher_detect(&w->launcher))
-        w->presence = mo_rdv_presence_new(&w->launcher);
-    return mo_transport_job_init(&w->job, options, err);
-}
-
 static mo_status open_world(const mo_transport_world_options *options,
                             mo_transport_world **handle, mo_error *err)
 {
     const mo_transport_world_options none = { 0 };
-    mo_mpi_world *w;
-    mo_status status = new_world(options, &w, err);
+    mo_mpi_world *w = calloc(1, sizeof *w);
+    mo_status status;
 
     *handle = NULL;
     if (!w)
-        return status;
+        return mo_fail_memory(err);
+    pthread_mutex_init(&w->queue.lock, NULL);
+    pthread_mutex_init(&w->lock, NULL);
+    w->presence = mo_rdv_launcher_detect(&w->launcher)
+                      ? announce_presence(&w->launcher)
+                      : -1;
+    status = mo_transport_job_init(&w->job, options, err);
     if (status == MO_OK)
         status = mo_transport_job_start_detector(
             &w->job, options, w->job.peer_timeout_s, describe_missing, err);
@@ -225,20 +270,6 @@ static mo_status settle(mo_transport_world *handle, mo_error *err)
     mo_mpi_world *world = mo_mpi_world_of(handle);
 
     return mo_failure_detector_await_done(world->job.detector, err);
-}
-
-static mo_status check_tags(const mo_mpi_world *world, const mo_exec_plan *plan,
-                            mo_error *err)
-{
-    int *upper = NULL, found = 0;
-
-    MPI_Comm_get_attr(world->data, MPI_TAG_UB, &upper, &found);
-    if (found && plan->n_transfers - 1 > *upper)
-        return mo_fail(err, MO_E_LIMIT,
-                       "%d transfers are more than this MPI has tags for "
-                       "(%d)",
-                       plan->n_transfers, *upper);
-    return MO_OK;
 }
 
 static mo_status allgather(void *context, const void *own, void *all,
@@ -319,30 +350,6 @@ static size_t count_chunks(const mo_mpi_world *world, const mo_exec_plan *plan,
     return n;
 }
 
-static mo_status alloc_buffers(mo_mpi_world *world, const mo_exec_plan *plan,
-                               const int *rank_of, mo_error *err)
-{
-    size_t n_chunks = count_chunks(world, plan, rank_of) + 1;
-    size_t n_transfers = (size_t) plan->n_transfers + 1;
-
-    free_buffers(world);
-    world->queue.transfers = calloc(n_transfers, sizeof(int));
-    world->taken = calloc(n_transfers, sizeof *world->taken);
-    world->chunks_left = calloc(n_transfers, sizeof *world->chunks_left);
-    world->requests = calloc(n_chunks, sizeof *world->requests);
-    world->transfer_of = calloc(n_chunks, sizeof *world->transfer_of);
-    world->finished = calloc(n_chunks, sizeof *world->finished);
-    if (!world->queue.transfers || !world->taken || !world->chunks_left ||
-        !world->requests || !world->transfer_of || !world->finished)
-        return mo_fail_memory(err);
-    world->n_requests = 0;
-    atomic_store(&world->queue.n, 0);
-    atomic_store(&world->has_posted, false);
-    atomic_store(&world->barrier_full, false);
-    world->barrier_pending = false;
-    return MO_OK;
-}
-
 static mo_status begin_plan(mo_transport_world *handle,
                             const mo_exec_plan *plan, const int *rank_of,
                             int n_threads, uint64_t digest, mo_error *err)
@@ -350,11 +357,37 @@ static mo_status begin_plan(mo_transport_world *handle,
     mo_mpi_world *world = mo_mpi_world_of(handle);
     mo_status status =
         mo_transport_job_begin(&world->job, plan, rank_of, n_threads, err);
+    int *last_tag = NULL, found = 0;
 
     if (status == MO_OK)
-        status = check_tags(world, plan, err);
-    if (status == MO_OK)
-        status = alloc_buffers(world, plan, rank_of, err);
+        MPI_Comm_get_attr(world->data, MPI_TAG_UB, &last_tag, &found);
+    if (found && plan->n_transfers - 1 > *last_tag)
+        status = mo_fail(err, MO_E_LIMIT,
+                         "%d transfers are more than this MPI has tags for "
+                         "(%d)",
+                         plan->n_transfers, *last_tag);
+    if (status == MO_OK) {
+        size_t n_chunks = count_chunks(world, plan, rank_of) + 1;
+        size_t n_transfers = (size_t) plan->n_transfers + 1;
+
+        free_buffers(world);
+        world->queue.transfers = calloc(n_transfers, sizeof(int));
+        world->taken = calloc(n_transfers, sizeof *world->taken);
+        world->chunks_left = calloc(n_transfers, sizeof *world->chunks_left);
+        world->requests = calloc(n_chunks, sizeof *world->requests);
+        world->transfer_of = calloc(n_chunks, sizeof *world->transfer_of);
+        world->finished = calloc(n_chunks, sizeof *world->finished);
+        if (!world->queue.transfers || !world->taken || !world->chunks_left ||
+            !world->requests || !world->transfer_of || !world->finished)
+            status = mo_fail_memory(err);
+        else {
+            world->n_requests = 0;
+            atomic_store(&world->queue.n, 0);
+            atomic_store(&world->has_posted, false);
+            atomic_store(&world->barrier_full, false);
+            world->barrier_pending = false;
+        }
+    }
     if (status == MO_OK)
         status = check_digests(world, digest, err);
     if (status == MO_OK)

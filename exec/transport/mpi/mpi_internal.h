@@ -24,7 +24,7 @@
 #include "base/error.h"
 #include "exec/plan/ir/plan.h"
 #include "exec/transport/job.h"
-#include "exec/transport/rendezvous/presence.h"
+#include "exec/transport/rendezvous/launcher.h"
 #include "exec/transport/transport.h"
 
 /* MPI counts are ints: larger transfers are cut into chunks, at no cost. An
@@ -45,8 +45,8 @@ typedef struct mo_mpi_transfer_queue {
 typedef struct mo_mpi_world {
     mo_transport_job job; /* first member: the failure detector's context is
                              cast to the world */
-    mo_rdv_presence *presence;
     mo_rdv_launcher launcher;
+    int presence; /* socket by which others see this rank; -1: none (mpi.c) */
     MPI_Comm data, control;
 
     mo_mpi_transfer_queue queue;

@@ -13,6 +13,8 @@
 
 #include "base/minmax.h"
 #include "base/stop.h"
+#include "exec/transport/failure_detector.h"
+#include "exec/transport/local_copy.h"
 #include "exec/transport/mpi/mpi_internal.h"
 
 /* Time of busy polling while all devices of all ranks wait at the barrier, and
@@ -131,35 +133,26 @@ static mo_status progress_transfers(mo_mpi_world *world, bool *moved,
     return MO_OK;
 }
 
-/* Starts what is queued, unless another thread is in MPI, which then does.
- * Returns with *done if nothing is left to do for the opening thread. */
-static mo_status post_inline(mo_mpi_world *world, bool *done, mo_error *err)
-{
-    bool moved = false;
-    mo_status status;
-
-    if (!world->posts_inline || pthread_mutex_trylock(&world->lock) != 0)
-        return MO_OK;
-    status = progress_transfers(world, &moved, err);
-    *done = world->n_requests == 0;
-    pthread_mutex_unlock(&world->lock);
-    if (!*done)
-        atomic_store(&world->has_posted, true);
-    return status;
-}
-
 mo_status mo_mpi_enqueue_transfer(mo_mpi_world *world, int transfer,
                                   mo_error *err)
 {
     mo_mpi_transfer_queue *q = &world->queue;
-    bool done = false;
-    mo_status status;
+    bool done = false, moved = false;
+    mo_status status = MO_OK;
 
     pthread_mutex_lock(&q->lock);
     q->transfers[atomic_load(&q->n)] = transfer;
     atomic_fetch_add(&q->n, 1);
     pthread_mutex_unlock(&q->lock);
-    status = post_inline(world, &done, err);
+    /* Starts what is queued, unless another thread is in MPI, which then does.
+     * With done nothing is left to do for the opening thread. */
+    if (world->posts_inline && pthread_mutex_trylock(&world->lock) == 0) {
+        status = progress_transfers(world, &moved, err);
+        done = world->n_requests == 0;
+        pthread_mutex_unlock(&world->lock);
+        if (!done)
+            atomic_store(&world->has_posted, true);
+    }
     if (!done)
         mo_eventcount_notify(&world->job.process.server_event);
     return status == MO_OK
@@ -244,23 +237,6 @@ static void backoff_wait(mo_mpi_world *world, int64_t idle_ns, int64_t spin_ns,
                              sleep_ns);
 }
 
-/* Waits after a pass without progress. */
-static void wait_idle(serve_context *s, int64_t idle_ns)
-{
-    mo_mpi_world *world = s->world;
-    int64_t spin_ns = 0;
-
-    if (world->barrier_pending)
-        spin_ns = SPIN_AT_BARRIER_NS;
-    else if (s->device_waiting)
-        spin_ns = SPIN_FOR_DEVICE_NS;
-    if (!s->pending)
-        mo_eventcount_wait_timed(&world->job.process.server_event, has_work, s,
-                                 IDLE_NS);
-    else
-        backoff_wait(world, idle_ns, spin_ns, has_work, s);
-}
-
 static mo_status progress_until_left(serve_context *s, mo_error *err)
 {
     mo_mpi_world *world = s->world;
@@ -269,6 +245,7 @@ static mo_status progress_until_left(serve_context *s, mo_error *err)
 
     while (!all_left(s) && status == MO_OK) {
         bool was_waiting = s->device_waiting, moved = false;
+        int64_t spin_ns = 0;
 
         if (mo_first_error_is_set(&world->job.process.failure))
             return mo_first_error_get(&world->job.process.failure, err);
@@ -283,8 +260,16 @@ static mo_status progress_until_left(serve_context *s, mo_error *err)
         pthread_mutex_unlock(&world->lock);
         if (moved || (s->device_waiting && !was_waiting))
             idle_ns = mo_stop_clock_ns();
-        else
-            wait_idle(s, idle_ns);
+        else if (!s->pending)
+            mo_eventcount_wait_timed(&world->job.process.server_event, has_work,
+                                     s, IDLE_NS);
+        else {
+            if (world->barrier_pending)
+                spin_ns = SPIN_AT_BARRIER_NS;
+            else if (s->device_waiting)
+                spin_ns = SPIN_FOR_DEVICE_NS;
+            backoff_wait(world, idle_ns, spin_ns, has_work, s);
+        }
     }
     return status;
 }
@@ -339,25 +324,6 @@ mo_status mo_mpi_request_wait(mo_mpi_world *world, MPI_Request *request,
     }
 }
 
-/* Sends to the peer, or receives from it. */
-static mo_status transfer_chunk(mo_mpi_world *world, int peer, bool sending,
-                                void *data, int bytes, mo_error *err)
-{
-    MPI_Request request;
-    mo_status status;
-    int code;
-
-    if (sending)
-        code = MPI_Isend(data, bytes, MPI_BYTE, peer, COLLECT_TAG,
-                         world->control, &request);
-    else
-        code = MPI_Irecv(data, bytes, MPI_BYTE, peer, COLLECT_TAG,
-                         world->control, &request);
-    status = mo_mpi_check(code, "exchange with another rank", err);
-    return status == MO_OK ? mo_mpi_request_wait(world, &request, peer, err)
-                           : status;
-}
-
 static mo_status transfer_control(mo_mpi_world *world, int peer, bool sending,
                                   void *data, size_t bytes, mo_error *err)
 {
@@ -366,8 +332,15 @@ static mo_status transfer_control(mo_mpi_world *world, int peer, bool sending,
 
     while (bytes > 0 && status == MO_OK) {
         size_t chunk = mo_min_size(bytes, MO_MPI_CHUNK_BYTES);
+        MPI_Request request;
+        int code = sending ? MPI_Isend(at, (int) chunk, MPI_BYTE, peer,
+                                       COLLECT_TAG, world->control, &request)
+                           : MPI_Irecv(at, (int) chunk, MPI_BYTE, peer,
+                                       COLLECT_TAG, world->control, &request);
 
-        status = transfer_chunk(world, peer, sending, at, (int) chunk, err);
+        status = mo_mpi_check(code, "exchange with another rank", err);
+        if (status == MO_OK)
+            status = mo_mpi_request_wait(world, &request, peer, err);
         at += chunk;
         bytes -= chunk;
     }

@@ -10,15 +10,6 @@ typedef struct layout_context {
     mo_nccl_comm_layout *out;
 } layout_context;
 
-static int find_pair(const mo_nccl_comm_layout *l, int from, int to)
-{
-    int i = 0;
-
-    while (i < l->n && (l->pairs[i].from != from || l->pairs[i].to != to))
-        i++;
-    return i;
-}
-
 bool mo_nccl_comm_layout_takes(const mo_exec_plan *plan, const int *rank_of,
                                const bool *is_gpu, int transfer)
 {
@@ -26,24 +17,6 @@ bool mo_nccl_comm_layout_takes(const mo_exec_plan *plan, const int *rank_of,
     int to = plan->transfers[transfer].to;
 
     return is_gpu[from] && is_gpu[to] && rank_of[from] != rank_of[to];
-}
-
-static void find_pairs(const layout_context *f, const bool *is_gpu)
-{
-    mo_nccl_comm_layout *l = f->out;
-
-    for (int t = 0; t < f->plan->n_transfers; t++) {
-        int from = f->plan->transfers[t].from, to = f->plan->transfers[t].to;
-        int at;
-
-        l->pair_of[t] = -1;
-        if (!mo_nccl_comm_layout_takes(f->plan, f->rank_of, is_gpu, t))
-            continue;
-        at = find_pair(l, from, to);
-        if (at == l->n)
-            l->pairs[l->n++] = (mo_nccl_pair){ from, to, -1, -1 };
-        l->pair_of[t] = at;
-    }
 }
 
 static void assign_pair_comms(const layout_context *f)
@@ -113,7 +86,7 @@ void mo_nccl_comm_layout_clear(mo_nccl_comm_layout *layout)
 
 mo_status mo_nccl_comm_layout_compute(const mo_exec_plan *plan,
                                       const int *rank_of, const bool *is_gpu,
-                                      int rank, bool safe,
+                                      int rank, bool one_comm,
                                       mo_nccl_comm_layout *layout,
                                       mo_error *err)
 {
@@ -131,8 +104,23 @@ mo_status mo_nccl_comm_layout_compute(const mo_exec_plan *plan,
         free(rank_in);
         return mo_fail_memory(err);
     }
-    find_pairs(&f, is_gpu);
-    if (safe) {
+    for (int t = 0; t < plan->n_transfers; t++) {
+        int from = plan->transfers[t].from, to = plan->transfers[t].to;
+        int at;
+
+        layout->pair_of[t] = -1;
+        if (!mo_nccl_comm_layout_takes(plan, rank_of, is_gpu, t))
+            continue;
+
+        at = 0;
+        while (at < layout->n &&
+               (layout->pairs[at].from != from || layout->pairs[at].to != to))
+            at++;
+        if (at == layout->n)
+            layout->pairs[layout->n++] = (mo_nccl_pair){ from, to, -1, -1 };
+        layout->pair_of[t] = at;
+    }
+    if (one_comm) {
         assign_shared_comm(&f, rank_in);
         for (int i = 0; i < layout->n; i++) {
             mo_nccl_pair *pair = &layout->pairs[i];

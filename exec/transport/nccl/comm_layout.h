@@ -5,8 +5,8 @@
  * A pair is an ordered pair of GPUs of different processes with a transfer
  * between them. Each has a communicator of two ranks, so that a GPU sends and
  * receives at the same time; pairs, and communicators, are numbered by their
- * first transfers. In safe mode there is one communicator of all GPUs that
- * have a pair: then a GPU does one transfer at a time.
+ * first transfers. Or there is one communicator of all GPUs that have a pair:
+ * then a GPU does one transfer at a time.
  *
  * All processes compute the same layout, since they have the same plan.
  */
@@ -48,7 +48,7 @@ bool mo_nccl_comm_layout_takes(const mo_exec_plan *plan, const int *rank_of,
  * mo_nccl_comm_layout_clear(), also on failure. */
 mo_status mo_nccl_comm_layout_compute(const mo_exec_plan *plan,
                                       const int *rank_of, const bool *is_gpu,
-                                      int rank, bool safe,
+                                      int rank, bool one_comm,
                                       mo_nccl_comm_layout *layout,
                                       mo_error *err);
 void mo_nccl_comm_layout_clear(mo_nccl_comm_layout *layout);

@@ -38,49 +38,35 @@ static void *run_abort(void *context)
     return NULL;
 }
 
-/* Aborts the communicator in a thread of its own. If no thread can be started
- * it is left alone: the process exits anyway. */
-static void start_abort(mo_nccl_p2p *nccl, mo_nccl_comm *comm)
-{
-    abort_task *a = comm->comm ? malloc(sizeof *a) : NULL;
-    pthread_t thread;
-
-    if (!a)
-        return;
-    *a = (abort_task){ nccl->api, comm->comm, nccl->abort_count };
-    comm->comm = NULL;
-    atomic_fetch_add(&nccl->abort_count->n_pending, 1);
-    if (pthread_create(&thread, NULL, run_abort, a) == 0) {
-        pthread_detach(thread);
-        return;
-    }
-    atomic_fetch_sub(&nccl->abort_count->n_pending, 1);
-    free(a);
-}
-
 mo_status mo_nccl_comms_abort(mo_nccl_p2p *nccl, const mo_error *why,
                               mo_error *err)
 {
     if (!nccl->aborted) {
         nccl->aborted = true;
         nccl->error = *why;
-        for (int s = 0; s < nccl->layout.n_members; s++)
-            start_abort(nccl, &nccl->comms[s]);
+        /* Each communicator is aborted in a thread of its own. If no thread
+         * can be started it is left alone: the process exits anyway. */
+        for (int s = 0; s < nccl->layout.n_members; s++) {
+            mo_nccl_comm *comm = &nccl->comms[s];
+            abort_task *a = comm->comm ? malloc(sizeof *a) : NULL;
+            pthread_t thread;
+
+            if (!a)
+                continue;
+            *a = (abort_task){ nccl->api, comm->comm, nccl->abort_count };
+            comm->comm = NULL;
+            atomic_fetch_add(&nccl->abort_count->n_pending, 1);
+            if (pthread_create(&thread, NULL, run_abort, a) == 0) {
+                pthread_detach(thread);
+            } else {
+                atomic_fetch_sub(&nccl->abort_count->n_pending, 1);
+                free(a);
+            }
+        }
     }
     if (err)
         *err = nccl->error;
     return nccl->error.status;
-}
-
-/* Rank at the other end of a communicator of two; -1: a communicator of all,
- * where it is unknown. */
-static int peer_of_member(const mo_nccl_p2p *nccl, int member)
-{
-    if (nccl->layout.members[member].comm_size == 2)
-        for (int i = 0; i < nccl->layout.n; i++)
-            if (nccl->layout.pairs[i].own == member)
-                return mo_nccl_peer_rank(nccl, i);
-    return -1;
 }
 
 mo_status mo_nccl_comm_handle_error(mo_nccl_p2p *nccl, int member,
@@ -88,9 +74,13 @@ mo_status mo_nccl_comm_handle_error(mo_nccl_p2p *nccl, int member,
 {
     const mo_nccl_p2p_options *o = &nccl->options;
     int64_t until = mo_stop_clock_ns() + cause_wait_ns;
-    int other = peer_of_member(nccl, member);
+    int other = -1; /* unknown in a communicator of all */
     mo_error why = { 0 }, nccl_error = { 0 };
 
+    if (nccl->layout.members[member].comm_size == 2)
+        for (int i = 0; i < nccl->layout.n && other < 0; i++)
+            if (nccl->layout.pairs[i].own == member)
+                other = mo_nccl_peer_rank(nccl, i);
     while (o->failure(o->context, &why) == MO_OK && mo_stop_clock_ns() < until)
         pause_briefly();
     if (why.status != MO_OK)
@@ -102,21 +92,6 @@ mo_status mo_nccl_comm_handle_error(mo_nccl_p2p *nccl, int member,
     else
         mo_fail(&why, MO_E_IO, "the way to another rank is broken: %s",
                 nccl_error.text);
-    return mo_nccl_comms_abort(nccl, &why, err);
-}
-
-static mo_status check_time_limit(mo_nccl_p2p *nccl, mo_error *err)
-{
-    int64_t took = mo_stop_clock_ns() - atomic_load(&nccl->run_started_ns);
-    mo_error why = { 0 };
-
-    if (took <= nccl->time_limit_ns)
-        return MO_OK;
-    mo_fail(&why, MO_E_IO,
-            "nothing has come of the transfers for %.0f s though all ranks are "
-            "alive (MOIRAI_NCCL_PATIENCE sets the limit)",
-            (double) took * 1e-9);
-    mo_nccl_flight_recorder_append(&nccl->recorder, &why);
     return mo_nccl_comms_abort(nccl, &why, err);
 }
 
@@ -142,13 +117,21 @@ static mo_status check_comm(mo_nccl_p2p *nccl, int member, bool *busy,
 static mo_status check_job(mo_nccl_p2p *nccl, mo_error *err)
 {
     const mo_nccl_p2p_options *o = &nccl->options;
+    int64_t took = mo_stop_clock_ns() - atomic_load(&nccl->run_started_ns);
     mo_error why = { 0 };
 
     if (nccl->aborted)
         return mo_nccl_comms_abort(nccl, NULL, err);
     if (o->failure(o->context, &why) != MO_OK)
         return mo_nccl_comms_abort(nccl, &why, err);
-    return check_time_limit(nccl, err);
+    if (took <= nccl->time_limit_ns)
+        return MO_OK;
+    mo_fail(&why, MO_E_IO,
+            "no transfer completed in %.0f s although all ranks are alive "
+            "(MOIRAI_NCCL_PATIENCE sets the limit)",
+            (double) took * 1e-9);
+    mo_nccl_p2p_add_error_context(nccl, &why);
+    return mo_nccl_comms_abort(nccl, &why, err);
 }
 
 mo_status mo_nccl_comms_check(mo_nccl_p2p *nccl, mo_error *err)
@@ -175,41 +158,6 @@ mo_status mo_nccl_comm_wait(mo_nccl_p2p *nccl, int member, mo_error *err)
     return status;
 }
 
-static mo_status retain_context(mo_nccl_p2p *nccl, int member,
-                                mo_backend_unit *unit, mo_error *err)
-{
-    mo_nccl_comm *comm = &nccl->comms[member];
-    mo_status status = mo_backend_cuda.bind_thread(unit, err);
-
-    if (status != MO_OK)
-        return status;
-    comm->device = unit->device;
-    status = mo_cuda_check(
-        nccl->driver, "cuDevicePrimaryCtxRetain",
-        nccl->driver->cuDevicePrimaryCtxRetain(&comm->context, unit->device),
-        err);
-    if (status != MO_OK)
-        comm->context = NULL;
-    return status;
-}
-
-static mo_status start_comm(mo_nccl_p2p *nccl, int s, mo_backend_unit *unit,
-                            mo_error *err)
-{
-    const mo_nccl_member *member = &nccl->layout.members[s];
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    mo_status status = retain_context(nccl, s, unit, err);
-
-    if (status != MO_OK)
-        return status;
-    config.blocking = 0;
-    return mo_nccl_check(nccl->api, "ncclCommInitRankConfig",
-                         nccl->api->ncclCommInitRankConfig(
-                             &nccl->comms[s].comm, member->comm_size,
-                             nccl->ids[member->id], member->comm_rank, &config),
-                         err);
-}
-
 /* Communicators are created in ascending order of ids on every rank, so no
  * cycle of waiting ranks can form. Members with one id are created together. */
 mo_status mo_nccl_comms_create(mo_nccl_p2p *nccl, mo_backend_unit *const *units,
@@ -221,8 +169,33 @@ mo_status mo_nccl_comms_create(mo_nccl_p2p *nccl, mo_backend_unit *const *units,
     for (int first = 0, s = 0; first < nccl->layout.n_members; first = s) {
         for (s = first; s < nccl->layout.n_members && status == MO_OK &&
                         members[s].id == members[first].id;
-             s++)
-            status = start_comm(nccl, s, units[members[s].device], err);
+             s++) {
+            const mo_nccl_member *member = &nccl->layout.members[s];
+            ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+            mo_backend_unit *unit = units[members[s].device];
+            mo_nccl_comm *comm = &nccl->comms[s];
+            status = mo_backend_cuda.bind_thread(unit, err);
+
+            if (status == MO_OK) {
+                comm->device = unit->device;
+                status = mo_cuda_check(nccl->driver, "cuDevicePrimaryCtxRetain",
+                                       nccl->driver->cuDevicePrimaryCtxRetain(
+                                           &comm->context, unit->device),
+                                       err);
+                if (status != MO_OK)
+                    comm->context = NULL;
+            }
+
+            if (status == MO_OK) {
+                config.blocking = 0;
+                status = mo_nccl_check(
+                    nccl->api, "ncclCommInitRankConfig",
+                    nccl->api->ncclCommInitRankConfig(
+                        &nccl->comms[s].comm, member->comm_size,
+                        nccl->ids[member->id], member->comm_rank, &config),
+                    err);
+            }
+        }
         for (int i = first; i < s && status == MO_OK; i++)
             status = mo_nccl_comm_wait(nccl, i, err);
         if (status != MO_OK)
@@ -260,27 +233,21 @@ static bool finalize_all(mo_nccl_p2p *nccl)
     return status == MO_OK;
 }
 
-/* Returns false when an abort hangs. */
-static bool wait_for_aborts(const mo_nccl_p2p *nccl)
-{
-    int64_t until = mo_stop_clock_ns() + abort_wait_ns;
-
-    while (atomic_load(&nccl->abort_count->n_pending) > 0 &&
-           mo_stop_clock_ns() < until)
-        pause_briefly();
-    return atomic_load(&nccl->abort_count->n_pending) == 0;
-}
-
 void mo_nccl_comms_destroy(mo_nccl_p2p *nccl)
 {
     static const mo_error why = { .status = MO_E_IO,
                                   .text = "NCCL cannot come to an end" };
+    int64_t until;
 
     mo_nccl_p2p_start_run(nccl);
     if (nccl->aborted || !finalize_all(nccl))
         (void) mo_nccl_comms_abort(nccl, &why, NULL);
-    if (!wait_for_aborts(nccl))
-        return;
+    until = mo_stop_clock_ns() + abort_wait_ns;
+    while (atomic_load(&nccl->abort_count->n_pending) > 0 &&
+           mo_stop_clock_ns() < until)
+        pause_briefly();
+    if (atomic_load(&nccl->abort_count->n_pending) > 0)
+        return; /* an abort hangs */
     for (int s = 0; s < nccl->layout.n_members; s++)
         if (nccl->comms[s].context)
             nccl->driver->cuDevicePrimaryCtxRelease(nccl->comms[s].device);

@@ -138,20 +138,6 @@ static mo_status set_backends(mo_transport_world *handle,
     return MO_OK;
 }
 
-static void note_unavailable(const mo_tcp_world *world, const mo_nccl_p2p *nccl)
-{
-    const mo_tcp_extension *b = world->extension;
-    char text[512];
-
-    if (!mo_nccl_p2p_unavailable_reason(nccl) || !b->note ||
-        world->job.rank != 0)
-        return;
-    snprintf(text, sizeof text,
-             "transfers between GPUs go through the processes' memory: %s",
-             mo_nccl_p2p_unavailable_reason(nccl));
-    b->note(text);
-}
-
 static mo_status begin_plan(mo_transport_world *handle,
                             const mo_exec_plan *plan, const int *rank_of,
                             int n_threads, uint64_t digest, mo_error *err)
@@ -186,7 +172,15 @@ static mo_status begin_plan(mo_transport_world *handle,
         calloc((size_t) plan->n_transfers + 1, sizeof *b->is_carried);
     for (int t = 0; t < plan->n_transfers && b->is_carried; t++)
         b->is_carried[t] = mo_nccl_p2p_carrier(nccl, t) != NULL;
-    note_unavailable(world, nccl);
+    if (mo_nccl_p2p_unavailable_reason(nccl) && b->note &&
+        world->job.rank == 0) {
+        char text[512];
+
+        snprintf(text, sizeof text,
+                 "transfers between GPUs go through the processes' memory: %s",
+                 mo_nccl_p2p_unavailable_reason(nccl));
+        b->note(text);
+    }
     replace_p2p(world, nccl);
     return b->is_carried ? MO_OK : mo_fail_memory(err);
 }

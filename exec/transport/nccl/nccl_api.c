@@ -45,30 +45,27 @@ const char *mo_nccl_version_format(int version, char text[MO_NCCL_VERSION_SIZE])
     return text;
 }
 
-static mo_status check_version(mo_nccl_api *api, mo_error *err)
-{
-    char text[MO_NCCL_VERSION_SIZE];
-    mo_status status = mo_nccl_check(api, "ncclGetVersion",
-                                     api->ncclGetVersion(&api->version), err);
-
-    if (status == MO_OK && api->version < MIN_VERSION)
-        return mo_fail(err, MO_E_SUPPORT, "NCCL %s is too old; %s",
-                       mo_nccl_version_format(api->version, text), remedy);
-    return status;
-}
-
 /* Loads the library once. NCCL_LAUNCH_ORDER_IMPLICIT: the communicators of a
  * device are used by one thread, sends along with receives, so kernels have to
  * start in the order of the calls. NCCL reads the variable at its first use; a
  * value set by the user is kept. */
 static void load_api(void)
 {
+    mo_nccl_api *api = &loaded.api;
+    char text[MO_NCCL_VERSION_SIZE];
+
     setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", 0);
-    loaded.status = mo_cuda_library_load(&nccl, &loaded.api, &loaded.err);
+    loaded.status = mo_cuda_library_load(&nccl, api, &loaded.err);
     if (loaded.status == MO_OK)
-        loaded.status = check_version(&loaded.api, &loaded.err);
+        loaded.status =
+            mo_nccl_check(api, "ncclGetVersion",
+                          api->ncclGetVersion(&api->version), &loaded.err);
+    if (loaded.status == MO_OK && api->version < MIN_VERSION)
+        loaded.status =
+            mo_fail(&loaded.err, MO_E_SUPPORT, "NCCL %s is too old; %s",
+                    mo_nccl_version_format(api->version, text), remedy);
     if (loaded.status == MO_OK)
-        (void) mo_cuda_library_load(&nccl_optional, &loaded.api, NULL);
+        (void) mo_cuda_library_load(&nccl_optional, api, NULL);
 }
 
 mo_status mo_nccl_api_get(const mo_nccl_api **api, mo_error *err)

@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,33 +41,6 @@ static mo_status allgather(mo_nccl_p2p *nccl, const void *own, size_t bytes,
     return o->allgather(o->context, own, *all, bytes, err);
 }
 
-/* The rank of a device knows whether it is a GPU. The last byte is whether one
- * communicator for all is requested: by a rank on input, by any on output. */
-static mo_status allgather_gpus(mo_nccl_p2p *nccl, bool *is_gpu, bool *safe,
-                                mo_error *err)
-{
-    const mo_nccl_p2p_options *o = &nccl->options;
-    size_t n = (size_t) o->plan->n_devices;
-    char *all = NULL;
-    mo_status status;
-
-    is_gpu[n] = *safe;
-    status = allgather(nccl, is_gpu, n + 1, &all, err);
-    for (size_t d = 0; d < n && status == MO_OK; d++)
-        is_gpu[d] = all[(size_t) o->rank_of[d] * (n + 1) + d] != 0;
-    for (size_t r = 0; r < (size_t) o->n_ranks && status == MO_OK; r++)
-        *safe |= all[r * (n + 1) + n] != 0;
-    free(all);
-    return status;
-}
-
-/* Returns whether a device is in the plan more than once: it has slots. */
-static bool has_copies(const mo_exec_plan *plan)
-{
-    return plan->n_devices > 1 && plan->devices && plan->devices[0].id &&
-           plan->devices[0].id == plan->devices[1].id;
-}
-
 static bool is_set(const char *variable)
 {
     const char *text = getenv(variable);
@@ -74,42 +48,49 @@ static bool is_set(const char *variable)
     return text && *text && strcmp(text, "0") != 0;
 }
 
-/* Whether a transfer is between GPUs of different ranks. */
-static bool has_pair(const mo_nccl_p2p_options *o, const bool *is_gpu)
-{
-    for (int t = 0; t < o->plan->n_transfers; t++)
-        if (mo_nccl_comm_layout_takes(o->plan, o->rank_of, is_gpu, t))
-            return true;
-    return false;
-}
-
 /* With several requests in flight, kernels of NCCL that wait for a peer may
- * occupy what others need to begin, and none ends. */
-static mo_status compute_layout(mo_nccl_p2p *nccl, bool safe, mo_error *err)
+ * occupy what others need to begin, and none ends: then one communicator on any
+ * rank means none at all, and values go through the memory of the processes. */
+static mo_status compute_layout(mo_nccl_p2p *nccl, mo_error *err)
 {
     const mo_nccl_p2p_options *o = &nccl->options;
-    size_t n = (size_t) o->plan->n_devices;
+    const mo_exec_plan *plan = o->plan;
+    size_t n = (size_t) plan->n_devices;
     bool *is_gpu = calloc(n + 1, sizeof *is_gpu);
+    /* A device is in the plan more than once: it has slots. */
+    bool has_copies = n > 1 && plan->devices && plan->devices[0].id &&
+                      plan->devices[0].id == plan->devices[1].id;
+    bool one_comm = is_set("MOIRAI_NCCL_SAFE"), host_fallback;
+    char *all = NULL;
     mo_status status;
 
     if (!is_gpu)
         return mo_fail_memory(err);
     memcpy(is_gpu, o->is_gpu, n * sizeof *is_gpu);
-    if (has_copies(o->plan) && !is_set("MOIRAI_NCCL_PIPELINE"))
-        safe = true;
-    status = allgather_gpus(nccl, is_gpu, &safe, err);
-    if (status == MO_OK && safe && has_copies(o->plan)) {
-        if (has_pair(o, is_gpu))
+    if (has_copies && !is_set("MOIRAI_NCCL_PIPELINE"))
+        one_comm = true;
+    /* The rank of a device knows whether it is a GPU. The last byte is whether
+     * one communicator for all is requested, by any rank. */
+    is_gpu[n] = one_comm;
+    status = allgather(nccl, is_gpu, n + 1, &all, err);
+    for (size_t d = 0; d < n && status == MO_OK; d++)
+        is_gpu[d] = all[(size_t) o->rank_of[d] * (n + 1) + d] != 0;
+    for (size_t r = 0; r < (size_t) o->n_ranks && status == MO_OK; r++)
+        one_comm |= all[r * (n + 1) + n] != 0;
+    free(all);
+    host_fallback = one_comm && has_copies;
+    for (int t = 0; t < plan->n_transfers && status == MO_OK && host_fallback;
+         t++)
+        if (mo_nccl_comm_layout_takes(plan, o->rank_of, is_gpu, t))
             snprintf(
                 nccl->unavailable, sizeof nccl->unavailable,
                 "NCCL's transfers of several requests may wait for each other; "
                 "MOIRAI_NCCL_PIPELINE=1 takes NCCL all the same");
-        for (size_t d = 0; d < n; d++)
-            is_gpu[d] = false;
-    }
+    for (size_t d = 0; d < n && host_fallback; d++)
+        is_gpu[d] = false;
     if (status == MO_OK)
-        status = mo_nccl_comm_layout_compute(o->plan, o->rank_of, is_gpu,
-                                             o->rank, safe, &nccl->layout, err);
+        status = mo_nccl_comm_layout_compute(plan, o->rank_of, is_gpu, o->rank,
+                                             one_comm, &nccl->layout, err);
     free(is_gpu);
     return status;
 }
@@ -268,29 +249,22 @@ static mo_status enqueue_transfer(const mo_backend_carrier *carrier,
         return mo_nccl_comms_abort(nccl, NULL, err);
     if (what->bytes == 0)
         return MO_OK;
-    mo_nccl_flight_recorder_record(&nccl->recorder, what->id,
-                                   what->data != NULL);
+
+    int at;
+
+    pthread_mutex_lock(&nccl->recorder.lock);
+    at = nccl->recorder.n % MO_NCCL_FLIGHT_RECORDS;
+    nccl->recorder.items[at].transfer = what->id;
+    nccl->recorder.items[at].sending = what->data != NULL;
+    /* n only has to tell whether the ring is full, and the next position. */
+    nccl->recorder.n = nccl->recorder.n + 1 < 2 * MO_NCCL_FLIGHT_RECORDS
+                           ? nccl->recorder.n + 1
+                           : MO_NCCL_FLIGHT_RECORDS;
+    pthread_mutex_unlock(&nccl->recorder.lock);
     register_buffer(nccl, what->id, nccl->comms[pair->own].comm, memory,
                     what->bytes);
     return enqueue(nccl, pair, what->data, what->target, what->bytes, stream,
                    err);
-}
-
-/* Waits for the stream; the first transfer of a communicator takes long. */
-static mo_status wait_for_stream(mo_nccl_p2p *nccl, CUstream stream,
-                                 mo_error *err)
-{
-    const mo_cuda_api *api = nccl->driver;
-    mo_status status;
-    CUresult result;
-
-    while ((result = api->cuStreamQuery(stream)) == CUDA_ERROR_NOT_READY) {
-        status = mo_nccl_comms_check(nccl, err);
-        if (status != MO_OK)
-            return status;
-        sched_yield();
-    }
-    return mo_cuda_check(api, "cuStreamQuery", result, err);
 }
 
 /* Moves a few bytes in the direction of the pair. */
@@ -301,33 +275,19 @@ static mo_status warm_pair(mo_nccl_p2p *nccl, const mo_nccl_pair *pair,
     bool sends = nccl->options.rank_of[pair->from] == nccl->options.rank;
     mo_status status =
         enqueue(nccl, pair, sends ? at : NULL, at, WARM_BYTES, stream, err);
-
-    return status == MO_OK ? wait_for_stream(nccl, stream, err) : status;
-}
-
-static mo_status warm_up(mo_nccl_p2p *nccl, const mo_nccl_pair *pair,
-                         mo_backend_unit *const *units, mo_error *err)
-{
     const mo_cuda_api *api = nccl->driver;
-    int device = nccl->layout.members[pair->own].device;
-    CUdeviceptr memory = 0;
-    CUstream stream = NULL;
-    mo_status status = mo_backend_cuda.bind_thread(units[device], err);
+    CUresult result;
 
-    if (status == MO_OK)
-        status = mo_cuda_check(api, "cuMemAlloc",
-                               api->cuMemAlloc(&memory, WARM_BYTES), err);
-    if (status == MO_OK)
-        status = mo_cuda_check(
-            api, "cuStreamCreate",
-            api->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), err);
-    if (status == MO_OK)
-        status = warm_pair(nccl, pair, memory, stream, err);
-    if (stream)
-        api->cuStreamDestroy(stream);
-    if (memory)
-        api->cuMemFree(memory);
-    return status;
+    if (status != MO_OK)
+        return status;
+    /* The first transfer of a communicator takes long. */
+    while ((result = api->cuStreamQuery(stream)) == CUDA_ERROR_NOT_READY) {
+        status = mo_nccl_comms_check(nccl, err);
+        if (status != MO_OK)
+            return status;
+        sched_yield();
+    }
+    return mo_cuda_check(api, "cuStreamQuery", result, err);
 }
 
 static mo_status prepare_comms(const mo_backend_carrier *carrier,
@@ -339,8 +299,29 @@ static mo_status prepare_comms(const mo_backend_carrier *carrier,
     mo_nccl_p2p_start_run(nccl);
     status = mo_nccl_comms_create(nccl, units, err);
     for (int i = 0; i < nccl->layout.n && status == MO_OK; i++)
-        if (nccl->layout.pairs[i].own >= 0)
-            status = warm_up(nccl, &nccl->layout.pairs[i], units, err);
+        if (nccl->layout.pairs[i].own >= 0) {
+            const mo_nccl_pair *pair = &nccl->layout.pairs[i];
+            const mo_cuda_api *api = nccl->driver;
+            int device = nccl->layout.members[pair->own].device;
+            CUdeviceptr memory = 0;
+            CUstream stream = NULL;
+            status = mo_backend_cuda.bind_thread(units[device], err);
+
+            if (status == MO_OK)
+                status =
+                    mo_cuda_check(api, "cuMemAlloc",
+                                  api->cuMemAlloc(&memory, WARM_BYTES), err);
+            if (status == MO_OK)
+                status = mo_cuda_check(
+                    api, "cuStreamCreate",
+                    api->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), err);
+            if (status == MO_OK)
+                status = warm_pair(nccl, pair, memory, stream, err);
+            if (stream)
+                api->cuStreamDestroy(stream);
+            if (memory)
+                api->cuMemFree(memory);
+        }
     mo_nccl_p2p_start_run(nccl);
     return status;
 }
@@ -368,40 +349,11 @@ static const char *eager_reason(const mo_backend_carrier *carrier)
     return nccl->eager ? "MOIRAI_NCCL_EAGER is set" : NULL;
 }
 
-static mo_status parse_time_limit(mo_nccl_p2p *nccl, mo_error *err)
-{
-    const char *text = getenv("MOIRAI_NCCL_PATIENCE");
-    double seconds = default_time_limit_s;
-
-    if (text && *text &&
-        (mo_number_read_double(text, strlen(text), &seconds) != MO_NUMBER_OK ||
-         !(seconds > 0) || seconds > 1e8))
-        return mo_fail(err, MO_E_USAGE,
-                       "MOIRAI_NCCL_PATIENCE is '%.40s'; it must be seconds",
-                       text);
-    nccl->time_limit_ns = (int64_t) (seconds * 1e9);
-    return MO_OK;
-}
-
-static mo_status alloc_tables(mo_nccl_p2p *nccl, mo_error *err)
-{
-    size_t n = (size_t) nccl->options.plan->n_transfers + 1;
-
-    nccl->comms =
-        calloc((size_t) nccl->layout.n_members + 1, sizeof *nccl->comms);
-    nccl->registered = calloc(n, sizeof *nccl->registered);
-    nccl->register_tried = calloc(n, sizeof *nccl->register_tried);
-    nccl->abort_count = calloc(1, sizeof *nccl->abort_count);
-    return nccl->comms && nccl->registered && nccl->register_tried &&
-                   nccl->abort_count
-               ? MO_OK
-               : mo_fail_memory(err);
-}
-
 mo_status mo_nccl_p2p_new(const mo_nccl_p2p_options *options,
                           mo_nccl_p2p **nccl, mo_error *err)
 {
     mo_nccl_p2p *n = calloc(1, sizeof *n);
+    size_t n_rows;
     mo_status status;
 
     *nccl = NULL;
@@ -418,16 +370,36 @@ mo_status mo_nccl_p2p_new(const mo_nccl_p2p_options *options,
                                        .poll = poll_comms,
                                        .restart = restart_limit,
                                        .eager_reason = eager_reason };
-    mo_nccl_flight_recorder_init(&n->recorder, options->plan, options->rank_of,
-                                 options->rank);
+    pthread_mutex_init(&n->recorder.lock, NULL);
     mo_nccl_p2p_start_run(n);
-    status = parse_time_limit(n, err);
+
+    const char *text = getenv("MOIRAI_NCCL_PATIENCE");
+    double seconds = default_time_limit_s;
+
+    if (text && *text &&
+        (mo_number_read_double(text, strlen(text), &seconds) != MO_NUMBER_OK ||
+         !(seconds > 0) || seconds > 1e8))
+        status = mo_fail(err, MO_E_USAGE,
+                         "MOIRAI_NCCL_PATIENCE is '%.40s'; it must be seconds",
+                         text);
+    else {
+        n->time_limit_ns = (int64_t) (seconds * 1e9);
+        status = MO_OK;
+    }
     if (status == MO_OK)
-        status = compute_layout(n, is_set("MOIRAI_NCCL_SAFE"), err);
+        status = compute_layout(n, err);
     if (status == MO_OK && n->layout.n > 0)
         status = exchange_ids(n, err);
-    if (status == MO_OK)
-        status = alloc_tables(n, err);
+    if (status == MO_OK) {
+        n_rows = (size_t) n->n_transfers + 1;
+        n->comms = calloc((size_t) n->layout.n_members + 1, sizeof *n->comms);
+        n->registered = calloc(n_rows, sizeof *n->registered);
+        n->register_tried = calloc(n_rows, sizeof *n->register_tried);
+        n->abort_count = calloc(1, sizeof *n->abort_count);
+        if (!n->comms || !n->registered || !n->register_tried ||
+            !n->abort_count)
+            status = mo_fail_memory(err);
+    }
     if (status != MO_OK) {
         mo_nccl_p2p_free(n);
         return status;
@@ -464,7 +436,7 @@ void mo_nccl_p2p_free(mo_nccl_p2p *nccl)
         mo_nccl_comms_destroy(nccl);
     } else
         free(nccl->abort_count);
-    mo_nccl_flight_recorder_destroy(&nccl->recorder);
+    pthread_mutex_destroy(&nccl->recorder.lock);
     mo_nccl_comm_layout_clear(&nccl->layout);
     free(nccl->ids);
     free(nccl->comms);
@@ -501,7 +473,45 @@ void mo_nccl_p2p_start_run(mo_nccl_p2p *nccl)
     atomic_store(&nccl->run_started_ns, mo_stop_clock_ns());
 }
 
+/* Appends to text, truncated to its size. */
+MO_PRINTF(2, 3)
+static void append_text(char text[MO_ERROR_TEXT_SIZE], const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text + used, MO_ERROR_TEXT_SIZE - used, format, args);
+    va_end(args);
+}
+
+/* "...; rank 2 waits for tensor 't' of rank 0; begun before: 's' to rank 1" */
 void mo_nccl_p2p_add_error_context(mo_nccl_p2p *nccl, mo_error *err)
 {
-    mo_nccl_flight_recorder_append(&nccl->recorder, err);
+    mo_nccl_flight_recorder *recorder = &nccl->recorder;
+    const mo_nccl_p2p_options *o = &nccl->options;
+    char *text = err->text;
+
+    pthread_mutex_lock(&recorder->lock);
+    for (int k = 0; k < recorder->n && k < MO_NCCL_FLIGHT_RECORDS; k++) {
+        int at = (recorder->n - 1 - k) % MO_NCCL_FLIGHT_RECORDS;
+        const mo_plan_transfer *t =
+            &o->plan->transfers[recorder->items[at].transfer];
+        const char *tensor = o->plan->values[t->from_value].name;
+        bool sending = recorder->items[at].sending;
+        int other = o->rank_of[sending ? t->to : t->from];
+
+        if (k == 0 && sending)
+            append_text(text,
+                        "; rank %d waits for rank %d to take tensor '%.60s'",
+                        o->rank, other, tensor);
+        else if (k == 0)
+            append_text(text, "; rank %d waits for tensor '%.60s' of rank %d",
+                        o->rank, tensor, other);
+        else
+            append_text(text, "%s '%.60s' %s rank %d",
+                        k == 1 ? "; begun before:" : ",", tensor,
+                        sending ? "to" : "of", other);
+    }
+    pthread_mutex_unlock(&recorder->lock);
 }

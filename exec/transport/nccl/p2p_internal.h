@@ -13,7 +13,6 @@
 #include "exec/transport/nccl/p2p.h"
 #include "exec/transport/nccl/nccl_api.h"
 #include "exec/transport/nccl/comm_layout.h"
-#include "exec/transport/nccl/flight_recorder.h"
 
 typedef struct mo_nccl_comm {
     ncclComm_t comm;   /* NULL: none, or destroyed */
@@ -21,6 +20,19 @@ typedef struct mo_nccl_comm {
                           comm, since units may be closed before */
     CUcontext context; /* NULL: not retained */
 } mo_nccl_comm;
+
+enum { MO_NCCL_FLIGHT_RECORDS = 6 };
+
+/* Ring buffer of the last transfers that this rank has started, for error
+ * messages. Written by the thread that starts them, read by any. */
+typedef struct mo_nccl_flight_recorder {
+    pthread_mutex_t lock;
+    struct {
+        int transfer;
+        bool sending;
+    } items[MO_NCCL_FLIGHT_RECORDS];
+    int n; /* number of records, modulo the size */
+} mo_nccl_flight_recorder;
 
 /* Number of communicators that are being aborted, each in a thread of its own:
  * ncclCommAbort may wait until CUDA graphs are destroyed. */

@@ -67,22 +67,14 @@ bool mo_rdv_control_is_aborted(void *context, mo_error *why)
     return true;
 }
 
-/* Returns the first rank that has not sent DONE; -1: all have. */
-static int first_not_done(const mo_rdv_control *control)
-{
-    for (int r = 0; r < control->params->n_ranks; r++)
-        if (r != control->params->rank && !control->done[r])
-            return r;
-    return -1;
-}
-
 static mo_status wait_for_all(mo_rdv_control *control, int64_t deadline_ns,
                               mo_error *err)
 {
+    int own = control->params->rank, n_ranks = control->params->n_ranks;
     mo_error why = { 0 };
-    int r;
 
     for (;;) {
+        int r = 0;
         int wait_ms = mo_rdv_timeout_ms(deadline_ns, poll_ns);
 
         if (mo_rdv_control_is_aborted(control, &why)) {
@@ -90,8 +82,9 @@ static mo_status wait_for_all(mo_rdv_control *control, int64_t deadline_ns,
                 *err = why;
             return why.status;
         }
-        r = first_not_done(control);
-        if (r < 0)
+        while (r < n_ranks && (r == own || control->done[r]))
+            r++;
+        if (r == n_ranks)
             return MO_OK;
         if (wait_ms == 0)
             return mo_fail(err, MO_E_IO,

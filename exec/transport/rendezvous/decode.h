@@ -10,9 +10,9 @@
  *
  * All decoders of the wire, one for each message:
  *   rendezvous/decode.h  mo_rdv_decode_endpoint, _control, _flag, _clock, _rank
- *   tcp/decode.h         mo_tcp_decode_header
+ *   tcp/tcp_internal.h   mo_tcp_decode_header
  *   runtime/gather.h     mo_run_decode_record, _timestamps, _durations
- *   runtime/pipeline/slot_plan.h  mo_pipeline_decode_start, _done
+ *   runtime/pipeline/pipeline_internal.h  mo_pipeline_decode_start, _done
  *   measure/host_load.h  mo_measure_decode_load
  *   discover/discover.h  mo_discover_decode_inventory
  *   driver/exec/exchange_units.h  mo_exec_decode_fit

@@ -78,15 +78,10 @@ void mo_rdv_format_identity(char identity[MO_SECURE_IDENTITY_SIZE],
              MO_RDV_PROTOCOL_VERSION, (unsigned) rank, (unsigned) n_ranks);
 }
 
-static bool should_retry(void)
-{
-    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-}
-
 static bool wait_for(const mo_secure_channel *channel, short events,
                      int64_t deadline_ns)
 {
-    return should_retry() &&
+    return (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) &&
            mo_rdv_socket_poll(mo_secure_channel_socket(channel), events,
                               deadline_ns);
 }
@@ -162,38 +157,22 @@ static int open_abstract(void)
     return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-static int listen_abstract(const mo_rdv_params *params)
+int mo_rdv_listen(const mo_rdv_params *params, const uint8_t *bind_to)
 {
+    int backlog = params->n_ranks + FOREIGN_BACKLOG, fd;
     struct sockaddr_un name;
-    socklen_t length = abstract_name(params, &name);
-    int fd = open_abstract();
+    socklen_t length;
 
+    if (*params->host)
+        return mo_rdv_socket_listen(bind_to, params->port, backlog);
+    length = abstract_name(params, &name);
+    fd = open_abstract();
     if (fd < 0 || (bind(fd, (struct sockaddr *) &name, length) == 0 &&
-                   listen(fd, params->n_ranks + FOREIGN_BACKLOG) == 0))
+                   listen(fd, backlog) == 0))
         return fd;
     close(fd);
     errno = EADDRINUSE;
     return -1;
-}
-
-static int connect_abstract(const mo_rdv_params *params)
-{
-    struct sockaddr_un name;
-    socklen_t length = abstract_name(params, &name);
-    int fd = open_abstract();
-
-    if (fd < 0 || connect(fd, (struct sockaddr *) &name, length) == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
-int mo_rdv_listen(const mo_rdv_params *params, const uint8_t *bind_to)
-{
-    return *params->host
-               ? mo_rdv_socket_listen(bind_to, params->port,
-                                      params->n_ranks + FOREIGN_BACKLOG)
-               : listen_abstract(params);
 }
 
 int mo_rdv_connect(const mo_rdv_params *params, int64_t deadline_ns,
@@ -202,8 +181,16 @@ int mo_rdv_connect(const mo_rdv_params *params, int64_t deadline_ns,
     uint8_t found[MAX_ADDRESSES][MO_RDV_ADDRESS_BYTES];
     int fd = -1, n;
 
-    if (!*params->host)
-        return connect_abstract(params);
+    if (!*params->host) {
+        struct sockaddr_un name;
+        socklen_t length = abstract_name(params, &name);
+        fd = open_abstract();
+
+        if (fd < 0 || connect(fd, (struct sockaddr *) &name, length) == 0)
+            return fd;
+        close(fd);
+        return -1;
+    }
     n = mo_rdv_address_resolve(params->host, found, MAX_ADDRESSES);
     if (n < 0)
         mo_fail_memory(err);

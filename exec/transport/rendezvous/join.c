@@ -142,29 +142,6 @@ static mo_status init_control(const mo_rdv_params *params,
     return MO_OK;
 }
 
-/* control_channels: by rank; freed in any case. */
-static mo_status build_mesh(const mo_rdv_params *params,
-                            const mo_rdv_join_options *options, int listener,
-                            const mo_rdv_endpoint *endpoints,
-                            mo_secure_channel *const *control_channels,
-                            mo_secure_channel **channels, mo_error *err)
-{
-    mo_rdv_control control;
-    mo_status status =
-        init_control(params, endpoints, control_channels, &control, err);
-
-    if (status == MO_OK)
-        status = connect_all(&control, options, listener, channels, err);
-    for (int r = 0; r < params->n_ranks; r++)
-        if (control.channels && control.done)
-            mo_rdv_msg_channel_close(&control.channels[r]);
-        else
-            mo_secure_channel_free(control_channels[r]);
-    free(control.channels);
-    free(control.done);
-    return status;
-}
-
 static mo_status rendezvous(const mo_rdv_params *params,
                             const mo_rdv_join_options *options, int listener,
                             const uint8_t *bind, mo_rdv_endpoint *endpoints,
@@ -181,9 +158,22 @@ static mo_status rendezvous(const mo_rdv_params *params,
                                       control_channels, err)
                  : mo_rdv_join_client(params, options, endpoints,
                                       &control_channels[0], err);
-    if (status == MO_OK)
-        status = build_mesh(params, options, listener, endpoints,
-                            control_channels, channels, err);
+    if (status == MO_OK) {
+        /* control_channels: by rank; freed in any case. */
+        mo_rdv_control control;
+        status =
+            init_control(params, endpoints, control_channels, &control, err);
+
+        if (status == MO_OK)
+            status = connect_all(&control, options, listener, channels, err);
+        for (int r = 0; r < params->n_ranks; r++)
+            if (control.channels && control.done)
+                mo_rdv_msg_channel_close(&control.channels[r]);
+            else
+                mo_secure_channel_free(control_channels[r]);
+        free(control.channels);
+        free(control.done);
+    }
     free(control_channels);
     return status;
 }

@@ -90,20 +90,6 @@ static mo_status exchange_preambles(client *c, mo_rdv_preamble *theirs,
     return check_security(c, theirs->security, err);
 }
 
-static mo_status update_credentials(client *c, const mo_rdv_preamble *theirs,
-                                    mo_error *err)
-{
-    mo_status status;
-
-    if (c->credentials && memcmp(c->salt, theirs->salt, sizeof c->salt) == 0)
-        return MO_OK;
-    mo_secure_credentials_free(c->credentials);
-    memcpy(c->salt, theirs->salt, sizeof c->salt);
-    status = mo_rdv_credentials_new(c->params, c->salt, &c->credentials, err);
-    c->is_final = status != MO_OK;
-    return status;
-}
-
 static mo_status authenticate(client *c, mo_error *err)
 {
     int64_t deadline_ns = answer_deadline(c);
@@ -172,7 +158,14 @@ static mo_status greet(client *c, mo_error *err)
     mo_status status = exchange_preambles(c, &theirs, err);
 
     if (status == MO_OK && theirs.security != MO_RDV_SECURITY_NONE) {
-        status = update_credentials(c, &theirs, err);
+        if (!c->credentials ||
+            memcmp(c->salt, theirs.salt, sizeof c->salt) != 0) {
+            mo_secure_credentials_free(c->credentials);
+            memcpy(c->salt, theirs.salt, sizeof c->salt);
+            status = mo_rdv_credentials_new(c->params, c->salt, &c->credentials,
+                                            err);
+            c->is_final = status != MO_OK;
+        }
         if (status == MO_OK)
             status = authenticate(c, err);
     }
@@ -202,23 +195,6 @@ static mo_status attempt_join(client *c, mo_error *err)
     return status;
 }
 
-/* Checks what rank 0 has sent; this rank's endpoint stays as it is here. */
-static mo_status check_endpoints(const client *c, const mo_rdv_endpoint *own,
-                                 mo_error *err)
-{
-    mo_error why = { 0 };
-
-    c->endpoints[c->params->rank] = *own;
-    for (int r = 0; r < c->params->n_ranks; r++)
-        if (mo_rdv_decode_endpoint(&c->endpoints[r], sizeof *c->endpoints,
-                                   &c->endpoints[r], &why) != MO_OK)
-            return mo_fail(err, MO_E_IO,
-                           "rank 0 sends %s as that of rank %d: use the same "
-                           "moirai everywhere",
-                           why.text, r);
-    return MO_OK;
-}
-
 /* Rank 0 answers as soon as all ranks have arrived, or one is known to be
  * missing. */
 static mo_status wait_for_endpoints(const client *c, double seconds,
@@ -238,8 +214,23 @@ static mo_status wait_for_endpoints(const client *c, double seconds,
             return mo_fail(err, MO_E_IO, "%s (reported by rank 0 at %s)",
                            *verdict.text ? verdict.text : "the job has failed",
                            place);
-        if (mo_rdv_receive_all(c->channel, c->endpoints, bytes, deadline_ns))
-            return check_endpoints(c, &own, err);
+        if (mo_rdv_receive_all(c->channel, c->endpoints, bytes, deadline_ns)) {
+            /* Checks what rank 0 has sent; this rank's endpoint stays as it is
+             * here. */
+            mo_error why = { 0 };
+
+            c->endpoints[c->params->rank] = own;
+            for (int r = 0; r < c->params->n_ranks; r++)
+                if (mo_rdv_decode_endpoint(&c->endpoints[r],
+                                           sizeof *c->endpoints,
+                                           &c->endpoints[r], &why) != MO_OK)
+                    return mo_fail(
+                        err, MO_E_IO,
+                        "rank 0 sends %s as that of rank %d: use the same "
+                        "moirai everywhere",
+                        why.text, r);
+            return MO_OK;
+        }
     }
     if (mo_stop_clock_ns() >= deadline_ns)
         return mo_fail(err, MO_E_IO,
@@ -249,20 +240,6 @@ static mo_status wait_for_endpoints(const client *c, double seconds,
     return mo_fail(err, MO_E_IO,
                    "rank 0 (at %s) is gone: it was killed, or has failed",
                    place);
-}
-
-/* The address of this connection is known to work: it is tried first. */
-static void prefer_peer_address(const client *c)
-{
-    struct sockaddr_storage at;
-    socklen_t length = sizeof at;
-    uint8_t address[MO_RDV_ADDRESS_BYTES];
-
-    if (*c->endpoints[0].network &&
-        getpeername(mo_secure_channel_socket(c->channel),
-                    (struct sockaddr *) &at, &length) == 0 &&
-        mo_rdv_address_from_sockaddr((struct sockaddr *) &at, address))
-        mo_rdv_endpoint_prefer_address(&c->endpoints[0], address);
 }
 
 mo_status mo_rdv_join_client(const mo_rdv_params *params,
@@ -289,7 +266,17 @@ mo_status mo_rdv_join_client(const mo_rdv_params *params,
     if (status == MO_OK)
         status = wait_for_endpoints(&c, options->seconds, &why);
     if (status == MO_OK) {
-        prefer_peer_address(&c);
+        /* The address of this connection is known to work: it is tried first.
+         */
+        struct sockaddr_storage at;
+        socklen_t length = sizeof at;
+        uint8_t address[MO_RDV_ADDRESS_BYTES];
+
+        if (*c.endpoints[0].network &&
+            getpeername(mo_secure_channel_socket(c.channel),
+                        (struct sockaddr *) &at, &length) == 0 &&
+            mo_rdv_address_from_sockaddr((struct sockaddr *) &at, address))
+            mo_rdv_endpoint_prefer_address(&c.endpoints[0], address);
         *channel = c.channel;
     } else {
         mo_secure_channel_free(c.channel);

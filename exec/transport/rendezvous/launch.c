@@ -96,36 +96,27 @@ static bool append_chars(char host[MO_RDV_HOST_SIZE], size_t *length,
     return true;
 }
 
-/* Parses after "[": returns the position of "]", and the length of the first
- * number. */
-static const char *first_of_range(const char *at, size_t *digits)
-{
-    const char *end = at;
-
-    *digits = 0;
-    while (is_digit(at[*digits]))
-        ++*digits;
-    while (is_digit(*end) || *end == '-' || *end == ',')
-        end++;
-    return *digits > 0 && *end == ']' ? end : NULL;
-}
-
 bool mo_rdv_hostlist_first(const char *list, char host[MO_RDV_HOST_SIZE])
 {
     size_t length = 0;
 
     host[0] = '\0';
     for (const char *at = list; *at && *at != ','; at++) {
-        const char *end;
-        size_t digits;
+        const char *end = at + 1;
+        size_t digits = 0;
 
         if (*at != '[') {
             if (strchr(" \t]:/@", *at) || !append_chars(host, &length, at, 1))
                 return false;
             continue;
         }
-        end = first_of_range(at + 1, &digits);
-        if (!end || !append_chars(host, &length, at + 1, digits))
+        /* The first number of the range, then all of it up to "]". */
+        while (is_digit(end[digits]))
+            digits++;
+        while (is_digit(*end) || *end == '-' || *end == ',')
+            end++;
+        if (digits == 0 || *end != ']' ||
+            !append_chars(host, &length, at + 1, digits))
             return false;
         at = end;
     }
@@ -197,20 +188,6 @@ static mo_status read_launcher(mo_rdv_params *params, mo_rdv_launcher *launcher,
                    launcher->name);
 }
 
-static mo_status check_ranks(const mo_rdv_params *params, mo_error *err)
-{
-    if (params->n_ranks < 1 || params->n_ranks > MO_RDV_MAX_RANKS)
-        return mo_fail(err, MO_E_USAGE,
-                       "%s sets %d ranks; there can be 1 "
-                       "to %d",
-                       params->source, params->n_ranks, MO_RDV_MAX_RANKS);
-    if (params->rank < 0 || params->rank >= params->n_ranks)
-        return mo_fail(
-            err, MO_E_USAGE, "%s sets rank %d, but %d ranks are 0 to %d",
-            params->source, params->rank, params->n_ranks, params->n_ranks - 1);
-    return MO_OK;
-}
-
 static mo_status set_master(mo_rdv_params *params, const char *master,
                             const char *told_by, mo_error *err)
 {
@@ -261,14 +238,6 @@ static mo_status set_torchrun_master(mo_rdv_params *params, mo_error *err)
     return status;
 }
 
-static int slurm_port(const char *id, const char *step)
-{
-    uint64_t number = strtoull(id ? id : "0", NULL, 10) * 31 +
-                      strtoull(step ? step : "0", NULL, 10);
-
-    return JOB_PORTS_FROM + (int) (number % JOB_PORTS);
-}
-
 static mo_status set_slurm_master(mo_rdv_params *params, mo_error *err)
 {
     const char *hosts = get_variable("SLURM_STEP_NODELIST"),
@@ -276,6 +245,7 @@ static mo_status set_slurm_master(mo_rdv_params *params, mo_error *err)
                *id = get_variable("SLURM_JOB_ID"),
                *step = get_variable("SLURM_STEP_ID");
     char name[MO_RDV_JOB_NAME_SIZE];
+    uint64_t number;
 
     if (nodes && strcmp(nodes, "1") == 0 && id) {
         snprintf(name, sizeof name, "slurm-%.32s.%.32s", id, step ? step : "0");
@@ -288,60 +258,10 @@ static mo_status set_slurm_master(mo_rdv_params *params, mo_error *err)
         return mo_fail(err, MO_E_USAGE,
                        "SLURM_STEP_NODELIST names no host where rank 0 is: "
                        "use --master HOST");
-    params->port = slurm_port(id, step);
+    number = strtoull(id ? id : "0", NULL, 10) * 31 +
+             strtoull(step ? step : "0", NULL, 10);
+    params->port = JOB_PORTS_FROM + (int) (number % JOB_PORTS);
     return MO_OK;
-}
-
-static mo_status set_launcher_master(mo_rdv_params *params,
-                                     const mo_rdv_launcher *launcher,
-                                     mo_error *err)
-{
-    if (strcmp(launcher->name, "srun") == 0)
-        return set_slurm_master(params, err);
-    if (launcher->one_host) {
-        set_local_master(params, launcher->job_name);
-        return MO_OK;
-    }
-    return mo_fail(err, MO_E_USAGE,
-                   "%s does not set on which host rank 0 is: use --master "
-                   "HOST",
-                   launcher->name);
-}
-
-/* The token that authenticates ranks: an empty variable counts as given. By
- * default the name of the job, which keeps jobs apart that use the same
- * address. */
-static void choose_token(const mo_rdv_launch_options *launch,
-                         const mo_rdv_launcher *launcher, mo_rdv_params *params)
-{
-    const char *job_name = get_variable("TORCHELASTIC_RUN_ID");
-
-    params->token = launch->token ? launch->token : getenv("MOIRAI_TOKEN");
-    params->has_token = params->token != NULL;
-    if (params->has_token)
-        return;
-    if (!job_name)
-        job_name = launcher->job_name;
-    params->token = job_name && !params->from_options ? job_name : "";
-}
-
-static void choose_security(const mo_rdv_launch_options *launch,
-                            mo_rdv_params *params)
-{
-    bool has_files = launch->tls_cert || launch->tls_key || launch->tls_ca;
-    uint8_t address[MO_RDV_ADDRESS_BYTES];
-
-    params->open = launch->open || get_variable("MOIRAI_OPEN");
-    params->plain = launch->plain || get_variable("MOIRAI_PLAIN");
-    params->tls_cert =
-        has_files ? launch->tls_cert : get_variable("MOIRAI_TLS_CERT");
-    params->tls_key =
-        has_files ? launch->tls_key : get_variable("MOIRAI_TLS_KEY");
-    params->tls_ca = has_files ? launch->tls_ca : get_variable("MOIRAI_TLS_CA");
-    params->is_local =
-        (!*params->host ||
-         mo_rdv_address_parse_loopback(params->host, address)) &&
-        (!params->bind || mo_rdv_address_parse_loopback(params->bind, address));
 }
 
 static mo_status resolve_ranks(const mo_rdv_launch_options *launch,
@@ -360,10 +280,17 @@ static mo_status resolve_ranks(const mo_rdv_launch_options *launch,
     }
     if (status == MO_OK && !found)
         status = read_launcher(params, launcher, &found, err);
-    if (status == MO_OK && found)
-        status = check_ranks(params, err);
     if (status != MO_OK)
         return status;
+    if (found && (params->n_ranks < 1 || params->n_ranks > MO_RDV_MAX_RANKS))
+        return mo_fail(err, MO_E_USAGE,
+                       "%s sets %d ranks; there can be 1 "
+                       "to %d",
+                       params->source, params->n_ranks, MO_RDV_MAX_RANKS);
+    if (found && (params->rank < 0 || params->rank >= params->n_ranks))
+        return mo_fail(
+            err, MO_E_USAGE, "%s sets rank %d, but %d ranks are 0 to %d",
+            params->source, params->rank, params->n_ranks, params->n_ranks - 1);
     if (!found || params->n_ranks == 1) {
         params->rank = 0;
         params->n_ranks = 1;
@@ -374,8 +301,18 @@ static mo_status resolve_ranks(const mo_rdv_launch_options *launch,
                           launch->master ? "--master" : "MOIRAI_MASTER", err);
     if (torchrun)
         return set_torchrun_master(params, err);
-    if (!from_options)
-        return set_launcher_master(params, launcher, err);
+    if (!from_options) {
+        if (strcmp(launcher->name, "srun") == 0)
+            return set_slurm_master(params, err);
+        if (launcher->one_host) {
+            set_local_master(params, launcher->job_name);
+            return MO_OK;
+        }
+        return mo_fail(err, MO_E_USAGE,
+                       "%s does not set on which host rank 0 is: use --master "
+                       "HOST",
+                       launcher->name);
+    }
     set_local_master(params, NULL);
     return MO_OK;
 }
@@ -390,12 +327,33 @@ mo_status mo_rdv_params_resolve(const mo_rdv_launch_options *launch,
 {
     mo_rdv_launcher launcher = { .rank = -1 };
     mo_status status;
+    bool has_files = launch->tls_cert || launch->tls_key || launch->tls_ca;
+    uint8_t address[MO_RDV_ADDRESS_BYTES];
+    const char *job_name = get_variable("TORCHELASTIC_RUN_ID");
 
     memset(params, 0, sizeof *params);
     status = resolve_ranks(launch, params, &launcher, err);
-    choose_token(launch, &launcher, params);
+    /* The token that authenticates ranks: an empty variable counts as given. By
+     * default the name of the job, which keeps jobs apart that use the same
+     * address. */
+    params->token = launch->token ? launch->token : getenv("MOIRAI_TOKEN");
+    params->has_token = params->token != NULL;
+    if (!job_name)
+        job_name = launcher.job_name;
+    if (!params->has_token)
+        params->token = job_name && !params->from_options ? job_name : "";
     params->bind = launch->bind ? launch->bind : get_variable("MOIRAI_BIND");
     params->no_shm = mo_rdv_launch_excludes_shm(launch);
-    choose_security(launch, params);
+    params->open = launch->open || get_variable("MOIRAI_OPEN");
+    params->plain = launch->plain || get_variable("MOIRAI_PLAIN");
+    params->tls_cert =
+        has_files ? launch->tls_cert : get_variable("MOIRAI_TLS_CERT");
+    params->tls_key =
+        has_files ? launch->tls_key : get_variable("MOIRAI_TLS_KEY");
+    params->tls_ca = has_files ? launch->tls_ca : get_variable("MOIRAI_TLS_CA");
+    params->is_local =
+        (!*params->host ||
+         mo_rdv_address_parse_loopback(params->host, address)) &&
+        (!params->bind || mo_rdv_address_parse_loopback(params->bind, address));
     return status;
 }

@@ -45,19 +45,13 @@ static int read_env_int(const char *variable, int fallback)
     return (int) value;
 }
 
-static bool is_set(const char *variable)
-{
-    const char *text = getenv(variable);
-
-    return text && *text;
-}
-
 bool mo_rdv_launcher_detect(mo_rdv_launcher *launcher)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         const launcher_variables *f = &families[i];
+        const char *marker = getenv(f->marker);
 
-        if (!is_set(f->marker))
+        if (!marker || !*marker)
             continue;
         launcher->name = f->name;
         launcher->rank = read_env_int(f->rank, -1);

@@ -28,63 +28,10 @@ typedef struct hello {
 
 static const int64_t poll_ns = 20000000;
 
-static void collect_addresses(mo_rdv_endpoint *endpoint)
-{
-    struct ifaddrs *all = NULL;
-
-    if (getifaddrs(&all) != 0)
-        return;
-    for (struct ifaddrs *i = all; i; i = i->ifa_next)
-        if (i->ifa_addr && (i->ifa_flags & IFF_UP) &&
-            !(i->ifa_flags & IFF_LOOPBACK) &&
-            endpoint->n_addresses < MO_RDV_ENDPOINT_ADDRESSES &&
-            mo_rdv_address_from_sockaddr(
-                i->ifa_addr, endpoint->addresses[endpoint->n_addresses]))
-            endpoint->n_addresses++;
-    freeifaddrs(all);
-}
-
-/* The boot id identifies the clock: containers of one machine share it, but
- * each may have its own network namespace. */
-static void identify_machine(mo_rdv_endpoint *endpoint)
-{
-    int fd = mo_open_nonblocking("/proc/sys/kernel/random/boot_id");
-    size_t length = 0, room = sizeof endpoint->machine - 1;
-    ssize_t got = fd < 0 ? 0 : 1;
-
-    while (length < room && (got > 0 || (got < 0 && errno == EINTR))) {
-        got = read(fd, endpoint->machine + length, room - length);
-        length += got > 0 ? (size_t) got : 0;
-    }
-    if (length == 0)
-        memcpy(endpoint->machine, endpoint->host, sizeof endpoint->machine);
-    if (fd >= 0)
-        close(fd);
-    if (readlink("/proc/self/ns/net", endpoint->network,
-                 sizeof endpoint->network - 1) < 0)
-        snprintf(endpoint->network, sizeof endpoint->network, "the only one");
-}
-
-/* A process opens memory of another by its number, as the same user. */
-static void identify_memory(mo_rdv_endpoint *endpoint)
-{
-    char namespace[MO_RDV_ENDPOINT_NAME_SIZE / 2] = "";
-
-    if (readlink("/proc/self/ns/pid", namespace, sizeof namespace - 1) > 0)
-        snprintf(endpoint->memory, sizeof endpoint->memory, "%s %ld", namespace,
-                 (long) geteuid());
-}
-
 bool mo_rdv_endpoint_same_machine(const mo_rdv_endpoint *a,
                                   const mo_rdv_endpoint *b)
 {
     return memcmp(a->machine, b->machine, sizeof a->machine) == 0;
-}
-
-static bool share_loopback(const mo_rdv_endpoint *a, const mo_rdv_endpoint *b)
-{
-    return mo_rdv_endpoint_same_machine(a, b) && *a->network &&
-           memcmp(a->network, b->network, sizeof a->network) == 0;
 }
 
 void mo_rdv_endpoint_prefer_address(mo_rdv_endpoint *endpoint,
@@ -109,12 +56,46 @@ static mo_rdv_endpoint make_endpoint(const uint8_t *bind)
 
     if (gethostname(endpoint.host, sizeof endpoint.host - 1) != 0)
         endpoint.host[0] = '?';
-    identify_machine(&endpoint);
-    identify_memory(&endpoint);
+
+    /* The boot id identifies the clock: containers of one machine share it, but
+     * each may have its own network namespace. */
+    int fd = mo_open_nonblocking("/proc/sys/kernel/random/boot_id");
+    size_t length = 0, room = sizeof endpoint.machine - 1;
+    ssize_t got = fd < 0 ? 0 : 1;
+
+    while (length < room && (got > 0 || (got < 0 && errno == EINTR))) {
+        got = read(fd, endpoint.machine + length, room - length);
+        length += got > 0 ? (size_t) got : 0;
+    }
+    if (length == 0)
+        memcpy(endpoint.machine, endpoint.host, sizeof endpoint.machine);
+    if (fd >= 0)
+        close(fd);
+    if (readlink("/proc/self/ns/net", endpoint.network,
+                 sizeof endpoint.network - 1) < 0)
+        snprintf(endpoint.network, sizeof endpoint.network, "the only one");
+
+    /* A process opens memory of another by its number, as the same user. */
+    char namespace[MO_RDV_ENDPOINT_NAME_SIZE / 2] = "";
+
+    if (readlink("/proc/self/ns/pid", namespace, sizeof namespace - 1) > 0)
+        snprintf(endpoint.memory, sizeof endpoint.memory, "%s %ld", namespace,
+                 (long) geteuid());
+
+    struct ifaddrs *all = NULL;
+
     if (bind)
         mo_rdv_endpoint_prefer_address(&endpoint, bind);
-    else
-        collect_addresses(&endpoint);
+    else if (getifaddrs(&all) == 0) {
+        for (struct ifaddrs *i = all; i; i = i->ifa_next)
+            if (i->ifa_addr && (i->ifa_flags & IFF_UP) &&
+                !(i->ifa_flags & IFF_LOOPBACK) &&
+                endpoint.n_addresses < MO_RDV_ENDPOINT_ADDRESSES &&
+                mo_rdv_address_from_sockaddr(
+                    i->ifa_addr, endpoint.addresses[endpoint.n_addresses]))
+                endpoint.n_addresses++;
+        freeifaddrs(all);
+    }
     if (bind && !mo_rdv_address_is_loopback(bind))
         endpoint.network[0] = '\0'; /* no listening on loopback */
     return endpoint;
@@ -150,15 +131,6 @@ typedef struct connecting {
     bool is_aborted;
 } connecting;
 
-/* Returns a connected rank that has closed its connection since; -1: none. */
-static int first_gone(const mo_rdv_mesh *m, mo_secure_channel *const *channels)
-{
-    for (int i = 0; i < m->n_kinds * m->n_ranks; i++)
-        if (channels[i] && mo_secure_channel_is_closed(channels[i]))
-            return i % m->n_ranks;
-    return -1;
-}
-
 /* Returns whether the first bytes that a connected rank has sent are the error
  * it ended with, and copies its text. */
 static bool peek_error(const mo_rdv_mesh *m, const mo_secure_channel *channel,
@@ -179,30 +151,11 @@ static bool peek_error(const mo_rdv_mesh *m, const mo_secure_channel *channel,
            kind == MO_RDV_MSG_ERROR;
 }
 
-/* Sends the reason of a failure to the ranks that are connected, which else
- * would take this rank for the cause. */
-static void send_error(const mo_rdv_mesh *m, mo_secure_channel *const *channels,
-                       const mo_error *why)
-{
-    char text[MO_RDV_MSG_TEXT_SIZE];
-
-    mo_error_format(why, text, sizeof text);
-    for (int r = 0; r < m->n_ranks; r++) {
-        mo_rdv_msg_channel channel;
-
-        if (!channels[r])
-            continue;
-        mo_rdv_msg_channel_init(&channel, channels[r]);
-        mo_rdv_msg_send(&channel, MO_RDV_MSG_ERROR, text);
-    }
-}
-
 static mo_status check_abort(const mo_rdv_mesh *m,
                              mo_secure_channel *const *channels, mo_error *err)
 {
     char text[MO_RDV_MSG_TEXT_SIZE];
     mo_error why = { 0 };
-    int gone;
 
     if (m->is_aborted) {
         if (m->is_aborted(m->context, &why) && err)
@@ -214,42 +167,36 @@ static mo_status check_abort(const mo_rdv_mesh *m,
             return mo_fail(err, MO_E_IO, "rank %d (host %s): %s",
                            i % m->n_ranks, m->endpoints[i % m->n_ranks].host,
                            text);
-    gone = first_gone(m, channels);
-    if (gone < 0)
-        return MO_OK;
-    return mo_fail(err, MO_E_IO,
-                   "rank %d (host %s) is gone: it was killed, or has failed",
-                   gone, m->endpoints[gone].host);
-}
-
-/* Tries the endpoint's addresses; a rank that listens at one address only has
- * only that one. */
-static int connect_addresses(const mo_rdv_endpoint *own,
-                             const mo_rdv_endpoint *other, int64_t deadline_ns)
-{
-    int fd = -1;
-
-    for (int i = 0; i < other->n_addresses && fd < 0; i++)
-        if (!mo_rdv_address_is_loopback(other->addresses[i]) ||
-            share_loopback(own, other))
-            fd = mo_rdv_socket_connect(other->addresses[i], other->port,
-                                       deadline_ns);
-    return fd;
+    for (int i = 0; i < m->n_kinds * m->n_ranks; i++)
+        if (channels[i] && mo_secure_channel_is_closed(channels[i]))
+            return mo_fail(err, MO_E_IO,
+                           "rank %d (host %s) is gone: it was killed, or has "
+                           "failed",
+                           i % m->n_ranks, m->endpoints[i % m->n_ranks].host);
+    return MO_OK;
 }
 
 /* Tries loopback first on one machine, unless the endpoint has a specific
- * loopback address. */
+ * loopback address; then the endpoint's addresses. A rank that listens at one
+ * address only has only that one. */
 static int connect_endpoint(const mo_rdv_endpoint *own,
                             const mo_rdv_endpoint *other, int64_t deadline_ns)
 {
     bool is_loopback_only = other->n_addresses > 0 &&
                             mo_rdv_address_is_loopback(other->addresses[0]);
     int fd = -1;
+    bool shared =
+        mo_rdv_endpoint_same_machine(own, other) && *own->network &&
+        memcmp(own->network, other->network, sizeof own->network) == 0;
 
-    if (share_loopback(own, other) && !is_loopback_only)
+    if (shared && !is_loopback_only)
         fd = mo_rdv_socket_connect(mo_rdv_address_loopback, other->port,
                                    deadline_ns);
-    return fd >= 0 ? fd : connect_addresses(own, other, deadline_ns);
+    for (int i = 0; i < other->n_addresses && fd < 0; i++)
+        if (shared || !mo_rdv_address_is_loopback(other->addresses[i]))
+            fd = mo_rdv_socket_connect(other->addresses[i], other->port,
+                                       deadline_ns);
+    return fd;
 }
 
 /* The identity of a connecting rank: neither can its connection be taken for
@@ -297,17 +244,6 @@ static mo_status authenticate(connecting *c, int r, int kind,
     return MO_OK;
 }
 
-static mo_status send_hello(const connecting *c, int kind,
-                            mo_secure_channel *channel, mo_error *err)
-{
-    hello h = { .rank = (uint32_t) c->mesh->rank, .kind = (uint32_t) kind };
-
-    memcpy(h.secret, c->mesh->endpoints[0].secret, sizeof h.secret);
-    if (mo_rdv_send_all(channel, &h, sizeof h, c->deadline_ns))
-        return MO_OK;
-    return mo_fail_errno(err, NULL, "send");
-}
-
 static mo_status connect_rank(connecting *c, int r, int kind, mo_error *err)
 {
     const mo_rdv_mesh *m = c->mesh;
@@ -322,8 +258,16 @@ static mo_status connect_rank(connecting *c, int r, int kind, mo_error *err)
         *channel = mo_secure_channel_new(fd);
         if (!*channel)
             return mo_fail_memory(err);
-        status = c->credentials ? authenticate(c, r, kind, *channel, &why)
-                                : send_hello(c, kind, *channel, &why);
+    }
+    if (fd >= 0 && c->credentials) {
+        status = authenticate(c, r, kind, *channel, &why);
+    } else if (fd >= 0) {
+        hello h = { .rank = (uint32_t) m->rank, .kind = (uint32_t) kind };
+
+        memcpy(h.secret, m->endpoints[0].secret, sizeof h.secret);
+        status = mo_rdv_send_all(*channel, &h, sizeof h, c->deadline_ns)
+                     ? MO_OK
+                     : mo_fail_errno(&why, NULL, "send");
     }
     if (status == MO_OK)
         return MO_OK;
@@ -408,60 +352,33 @@ static mo_rdv_pending_action handle_secure(void *context,
     return MO_RDV_PENDING_ACCEPTED;
 }
 
-static int first_missing(const connecting *c)
-{
-    const mo_rdv_mesh *m = c->mesh;
-
-    for (int r = m->rank + 1; r < m->n_ranks; r++)
-        for (int k = 0; k < m->n_kinds; k++)
-            if (!c->channels[k * m->n_ranks + r])
-                return r;
-    return -1;
-}
-
 static mo_status accept_until(mo_rdv_pending_conns *pending,
                               const connecting *c, mo_error *err)
 {
     const mo_rdv_mesh *m = c->mesh;
-    int missing;
+    mo_status status = MO_OK;
 
-    while ((missing = first_missing(c)) >= 0) {
+    while (status == MO_OK) {
         int wait_ms = mo_rdv_timeout_ms(c->deadline_ns, poll_ns);
-        mo_status status = check_abort(m, c->channels, err);
+        int missing = m->n_ranks;
 
-        if (status != MO_OK)
-            return status;
-        if (wait_ms == 0)
+        for (int i = 0; i < m->n_kinds * m->n_ranks; i++)
+            if (!c->channels[i] && i % m->n_ranks > m->rank &&
+                i % m->n_ranks < missing)
+                missing = i % m->n_ranks;
+        if (missing == m->n_ranks)
+            return MO_OK;
+        status = check_abort(m, c->channels, err);
+        if (status == MO_OK && wait_ms == 0)
             return mo_fail(err, MO_E_IO,
                            "rank %d (host %s) has not called in time: see "
                            "that it is still there, and that no firewall is "
                            "between it and host %s",
                            missing, m->endpoints[missing].host,
                            m->endpoints[m->rank].host);
-        status = mo_rdv_pending_conns_poll(pending, wait_ms, err);
-        if (status != MO_OK)
-            return status;
+        if (status == MO_OK)
+            status = mo_rdv_pending_conns_poll(pending, wait_ms, err);
     }
-    return MO_OK;
-}
-
-static mo_status connect_and_accept(connecting *c, mo_error *err)
-{
-    const mo_rdv_mesh *m = c->mesh;
-    mo_rdv_pending_conns pending;
-    mo_status status = MO_OK;
-
-    for (int r = 0; r < m->rank && status == MO_OK; r++)
-        for (int k = 0; k < m->n_kinds && status == MO_OK; k++)
-            status = connect_rank(c, r, k, err);
-    if (status != MO_OK)
-        return status;
-    status = mo_rdv_pending_conns_init(
-        &pending, m->listener, m->is_secure ? 0 : sizeof(hello),
-        m->is_secure ? handle_secure : handle_hello, c, err);
-    if (status == MO_OK)
-        status = accept_until(&pending, c, err);
-    mo_rdv_pending_conns_clear(&pending);
     return status;
 }
 
@@ -479,10 +396,37 @@ mo_status mo_rdv_mesh_connect(const mo_rdv_mesh *mesh,
     if (mesh->is_secure)
         status = mo_secure_credentials_from_key(mesh->endpoints[0].secret,
                                                 &c.credentials, &why);
-    if (status == MO_OK)
-        status = connect_and_accept(&c, &why);
-    if (status != MO_OK && !mesh->is_secure && !mesh->is_aborted)
-        send_error(mesh, channels, &why);
+    if (status == MO_OK) {
+        const mo_rdv_mesh *m = c.mesh;
+        mo_rdv_pending_conns pending;
+
+        for (int r = 0; r < m->rank && status == MO_OK; r++)
+            for (int k = 0; k < m->n_kinds && status == MO_OK; k++)
+                status = connect_rank(&c, r, k, &why);
+        if (status == MO_OK) {
+            status = mo_rdv_pending_conns_init(
+                &pending, m->listener, m->is_secure ? 0 : sizeof(hello),
+                m->is_secure ? handle_secure : handle_hello, &c, &why);
+            if (status == MO_OK)
+                status = accept_until(&pending, &c, &why);
+            mo_rdv_pending_conns_clear(&pending);
+        }
+    }
+    if (status != MO_OK && !mesh->is_secure && !mesh->is_aborted) {
+        /* Sends the reason of a failure to the ranks that are connected, which
+         * else would take this rank for the cause. */
+        char text[MO_RDV_MSG_TEXT_SIZE];
+
+        mo_error_format(&why, text, sizeof text);
+        for (int r = 0; r < mesh->n_ranks; r++) {
+            mo_rdv_msg_channel channel;
+
+            if (!channels[r])
+                continue;
+            mo_rdv_msg_channel_init(&channel, channels[r]);
+            mo_rdv_msg_send(&channel, MO_RDV_MSG_ERROR, text);
+        }
+    }
     if (status != MO_OK && err)
         *err = why;
     for (int i = 0; i < n && status != MO_OK; i++) {

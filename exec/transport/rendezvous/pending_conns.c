@@ -93,29 +93,12 @@ static void accept_conns(mo_rdv_pending_conns *pending)
     }
 }
 
-/* Returns true when the wanted bytes have arrived; *gone: the connection is
- * closed. */
-static bool read_conn(mo_rdv_pending_conn *conn, bool *gone)
-{
-    ssize_t got;
-
-    if (conn->received == conn->wanted)
-        return true;
-    got = mo_secure_channel_receive(conn->channel, conn->bytes + conn->received,
-                                    conn->wanted - conn->received);
-    if (got > 0)
-        conn->received += (size_t) got;
-    else
-        *gone = got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
-    return conn->received == conn->wanted;
-}
-
 /* One step: the handshake, if there is one, then bytes, then the handler. */
 static mo_rdv_pending_action step_conn(mo_rdv_pending_conns *pending,
                                        mo_rdv_pending_conn *conn)
 {
     mo_error why = { 0 };
-    bool gone = false;
+    ssize_t got;
 
     switch (mo_secure_channel_handshake(conn->channel, &why)) {
     case MO_SECURE_FAILED:
@@ -128,28 +111,19 @@ static mo_rdv_pending_action step_conn(mo_rdv_pending_conns *pending,
     case MO_SECURE_DONE:
         break;
     }
-    if (read_conn(conn, &gone)) {
-        conn->received = 0;
-        return pending->handler(pending->context, conn);
+    if (conn->received < conn->wanted) {
+        got = mo_secure_channel_receive(conn->channel,
+                                        conn->bytes + conn->received,
+                                        conn->wanted - conn->received);
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK))
+            return MO_RDV_PENDING_CLOSE;
+        if (got > 0)
+            conn->received += (size_t) got;
     }
-    return gone ? MO_RDV_PENDING_CLOSE : MO_RDV_PENDING_KEEP;
-}
-
-/* Steps until a connection waits for its peer: received bytes may be in the
- * channel already, where poll() does not see them. */
-static mo_rdv_pending_action serve_conn(mo_rdv_pending_conns *pending,
-                                        mo_rdv_pending_conn *conn)
-{
-    mo_rdv_pending_action action;
-    int stage;
-
-    do {
-        stage = conn->stage;
-        action = step_conn(pending, conn);
-    } while (action == MO_RDV_PENDING_KEEP && conn->stage != stage);
-    if (action == MO_RDV_PENDING_KEEP && mo_stop_clock_ns() > conn->deadline_ns)
-        return MO_RDV_PENDING_CLOSE;
-    return action;
+    if (conn->received < conn->wanted)
+        return MO_RDV_PENDING_KEEP;
+    conn->received = 0;
+    return pending->handler(pending->context, conn);
 }
 
 mo_status mo_rdv_pending_conns_poll(mo_rdv_pending_conns *pending, int wait_ms,
@@ -169,8 +143,19 @@ mo_status mo_rdv_pending_conns_poll(mo_rdv_pending_conns *pending, int wait_ms,
     if (poll(polled, n, wait_ms) < 0 && errno != EINTR)
         return mo_fail_errno(err, NULL, "cannot wait for the other ranks");
     for (int i = pending->n_conns - 1; i >= 0; i--) {
-        mo_rdv_pending_action action = serve_conn(pending, &pending->conns[i]);
+        mo_rdv_pending_conn *conn = &pending->conns[i];
+        mo_rdv_pending_action action;
+        int stage;
 
+        /* Steps until the connection waits for its peer: received bytes may
+         * be in the channel already, where poll() does not see them. */
+        do {
+            stage = conn->stage;
+            action = step_conn(pending, conn);
+        } while (action == MO_RDV_PENDING_KEEP && conn->stage != stage);
+        if (action == MO_RDV_PENDING_KEEP &&
+            mo_stop_clock_ns() > conn->deadline_ns)
+            action = MO_RDV_PENDING_CLOSE;
         pending->lacks_memory |= action == MO_RDV_PENDING_NO_MEMORY;
         if (action == MO_RDV_PENDING_CLOSE ||
             action == MO_RDV_PENDING_NO_MEMORY)

@@ -6,9 +6,12 @@
 
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "exec/transport/secure/records.h"
 #include "exec/transport/secure/tls.h"
 
 struct mo_secure_credentials {
@@ -23,35 +26,27 @@ enum { MO_SECURE_FAILURE_SIZE = 256 };
 
 /* SSL_get_app_data() of its connection. */
 struct mo_secure_tls {
-    SSL *ssl;                           /* until the handshake is complete */
+    SSL *ssl;
     mo_secure_credentials *credentials; /* with a reference */
-    mo_secure_role role;
+    int socket;                         /* the caller's */
     bool is_sealed;
-    bool is_ended;    /* the peer has closed the socket in the handshake */
-    bool is_lost;     /* ... which is why it failed */
+    bool is_lost;     /* the handshake failed since the connection was lost */
     atomic_int error; /* errno of a connection that is broken; 0: none */
     char identity[MO_SECURE_IDENTITY_SIZE];
     char failure[MO_SECURE_FAILURE_SIZE]; /* written by the receiving thread */
-    uint8_t secrets[2][MO_SECURE_SECRET_BYTES]; /* by the role that sends */
-    bool has_secret[2];
-    mo_secure_sender sender;
-    mo_secure_receiver receiver;
+    /* Of ssl and all that follows, once the handshake is complete. */
+    pthread_mutex_t lock;
+    bool is_ended;     /* the peer has closed the socket */
+    bool wants_more;   /* the last read found no complete record */
+    int receive_error; /* errno of the socket; 0: none */
+    uint64_t received_bytes, begun_bytes; /* all; of records with a header */
+    char *output; /* owned: n_sent bytes, then n_unsent that are not sent */
+    size_t capacity, n_sent, n_unsent;
+    uint64_t sealed_bytes, rekey_bytes; /* under these keys; most of them */
+    int n_records;                      /* under these keys */
 };
 
-/* tls_openssl.c */
-
-/* Returns the BIO whose data is a mo_secure_tls, or NULL. */
+/* tls_openssl.c: returns the BIO whose data is a mo_secure_tls, or NULL. */
 BIO_METHOD *mo_secure_bio_method_new(void);
-
-/* SSL_CTX_set_keylog_callback: keeps the secrets of the records. */
-void mo_secure_keep_secret(const SSL *ssl, const char *line);
-
-/* failure_openssl.c: fill tls->failure from the library's queue of errors, and
- * clear that. */
-void mo_secure_describe_other_token(mo_secure_tls *tls);
-void mo_secure_describe_loss(mo_secure_tls *tls);
-void mo_secure_describe_handshake(mo_secure_tls *tls);
-/* ... from the error of the receiver. */
-void mo_secure_describe_record(mo_secure_tls *tls);
 
 #endif

@@ -24,14 +24,14 @@ void mo_secure_tls_free(mo_secure_tls *tls);
 mo_secure_progress mo_secure_tls_handshake(mo_secure_tls *tls, mo_error *err);
 const char *mo_secure_tls_identity(const mo_secure_tls *tls);
 bool mo_secure_tls_is_sealed(const mo_secure_tls *tls);
-short mo_secure_tls_events(const mo_secure_tls *tls);
+short mo_secure_tls_events(mo_secure_tls *tls);
 ssize_t mo_secure_tls_receive(mo_secure_tls *tls, void *data, size_t bytes);
 ssize_t mo_secure_tls_send(mo_secure_tls *tls, const struct iovec *parts,
                            int n_parts);
 int mo_secure_tls_flush(mo_secure_tls *tls);
-bool mo_secure_tls_has_unsent(const mo_secure_tls *tls);
-bool mo_secure_tls_has_received(const mo_secure_tls *tls);
-bool mo_secure_tls_has_partial(const mo_secure_tls *tls);
+bool mo_secure_tls_has_unsent(mo_secure_tls *tls);
+bool mo_secure_tls_has_received(mo_secure_tls *tls);
+bool mo_secure_tls_has_partial(mo_secure_tls *tls);
 bool mo_secure_tls_is_closed(mo_secure_tls *tls);
 const char *mo_secure_tls_failure(const mo_secure_tls *tls);
 void mo_secure_tls_set_rekey_bytes(mo_secure_tls *tls, uint64_t bytes);

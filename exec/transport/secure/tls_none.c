@@ -102,7 +102,7 @@ bool mo_secure_tls_is_sealed(const mo_secure_tls *tls)
     return false;
 }
 
-short mo_secure_tls_events(const mo_secure_tls *tls)
+short mo_secure_tls_events(mo_secure_tls *tls)
 {
     (void) tls;
     return POLLIN;
@@ -133,19 +133,19 @@ int mo_secure_tls_flush(mo_secure_tls *tls)
     return 0;
 }
 
-bool mo_secure_tls_has_unsent(const mo_secure_tls *tls)
+bool mo_secure_tls_has_unsent(mo_secure_tls *tls)
 {
     (void) tls;
     return false;
 }
 
-bool mo_secure_tls_has_received(const mo_secure_tls *tls)
+bool mo_secure_tls_has_received(mo_secure_tls *tls)
 {
     (void) tls;
     return false;
 }
 
-bool mo_secure_tls_has_partial(const mo_secure_tls *tls)
+bool mo_secure_tls_has_partial(mo_secure_tls *tls)
 {
     (void) tls;
     return false;

@@ -49,23 +49,12 @@ bool mo_shm_segment_create(mo_shm_segment *segment, size_t bytes)
     return false;
 }
 
-/* The descriptor may belong to an unrelated process or file by now: it has to
- * be memory of this user, of this size, and sealed. */
-static bool is_segment(int fd, size_t bytes)
-{
-    struct stat info;
-    int seals = fcntl(fd, F_GET_SEALS);
-
-    return seals >= 0 && (seals & wanted_seals) == wanted_seals &&
-           fstat(fd, &info) == 0 && info.st_uid == geteuid() &&
-           info.st_size == (off_t) bytes;
-}
-
 bool mo_shm_segment_open(mo_shm_segment *segment, int64_t pid, int fd,
                          size_t bytes)
 {
     char path[64];
-    int opened;
+    struct stat info;
+    int opened, seals;
     bool mapped;
 
     *segment = (mo_shm_segment){ .fd = -1 };
@@ -76,7 +65,13 @@ bool mo_shm_segment_open(mo_shm_segment *segment, int64_t pid, int fd,
     opened = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (opened < 0)
         return false;
-    mapped = is_segment(opened, bytes) && map_segment(segment, opened, bytes);
+    /* The descriptor may belong to an unrelated process or file by now: it has
+     * to be memory of this user, of this size, and sealed. */
+    seals = fcntl(opened, F_GET_SEALS);
+    mapped = seals >= 0 && (seals & wanted_seals) == wanted_seals &&
+             fstat(opened, &info) == 0 && info.st_uid == geteuid() &&
+             info.st_size == (off_t) bytes &&
+             map_segment(segment, opened, bytes);
     close(opened);
     return mapped;
 }

@@ -110,12 +110,6 @@ static void set_count(counter *word, unsigned count)
         mo_shm_futex_wake(word);
 }
 
-static bool shares_memory(const mo_rdv_endpoint *a, const mo_rdv_endpoint *b)
-{
-    return *a->memory && mo_rdv_endpoint_same_machine(a, b) &&
-           memcmp(a->memory, b->memory, sizeof a->memory) == 0;
-}
-
 /* Returns whether any two ranks can share memory at all. */
 static bool find_first_ranks(mo_shm *shm)
 {
@@ -126,7 +120,11 @@ static bool find_first_ranks(mo_shm *shm)
         int first = 0;
 
         while (first < r &&
-               !shares_memory(&o->endpoints[first], &o->endpoints[r]))
+               !(*o->endpoints[first].memory &&
+                 mo_rdv_endpoint_same_machine(&o->endpoints[first],
+                                              &o->endpoints[r]) &&
+                 memcmp(o->endpoints[first].memory, o->endpoints[r].memory,
+                        sizeof o->endpoints[first].memory) == 0))
             first++;
         shm->first_of[r] = first;
         any |= first < r;
@@ -199,14 +197,6 @@ static header *header_of(const mo_shm *shm)
     return shm->segment.memory;
 }
 
-static bool is_first_of_several(const mo_shm *shm)
-{
-    for (int r = shm->options.rank + 1; r < shm->options.n_ranks; r++)
-        if (shm->first_of[r] == shm->options.rank)
-            return true;
-    return false;
-}
-
 static mo_status make_offer(mo_shm *shm, offer *own, mo_error *err)
 {
     size_t n = (size_t) shm->options.plan->n_transfers + 1;
@@ -248,12 +238,14 @@ static bool accept_offer(mo_shm *shm, const offer *theirs)
 static mo_status share_segments(mo_shm *shm, mo_error *err)
 {
     const mo_shm_options *o = &shm->options;
-    int first = shm->first_of[o->rank];
+    int first = shm->first_of[o->rank], next = o->rank + 1;
     offer own = { .fd = -1 };
     mo_status status = MO_OK;
     uint8_t attached = 0;
 
-    if (is_first_of_several(shm))
+    while (next < o->n_ranks && shm->first_of[next] != o->rank)
+        next++;
+    if (next < o->n_ranks) /* the first of several */
         status = make_offer(shm, &own, err);
     if (status == MO_OK)
         status = o->allgather(o->context, &own, shm->offers, sizeof own, err);

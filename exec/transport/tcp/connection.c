@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/stop.h"
+#include "exec/transport/local_copy.h"
 #include "exec/transport/tcp/tcp_internal.h"
 
 void mo_tcp_conn_init(mo_tcp_conn *conn, mo_secure_channel *channel)
@@ -139,8 +140,7 @@ void mo_tcp_conn_flush(mo_tcp_world *world, mo_tcp_conn *conn)
 }
 
 mo_status mo_tcp_conn_enqueue(mo_tcp_world *world, mo_tcp_conn *conn,
-                              mo_tcp_msg_kind kind, int arg, const void *data,
-                              int64_t bytes, bool *wake, mo_error *err)
+                              mo_tcp_send_item item, bool *wake, mo_error *err)
 {
     bool alone = conn->n == 0;
     mo_status status;
@@ -150,10 +150,9 @@ mo_status mo_tcp_conn_enqueue(mo_tcp_world *world, mo_tcp_conn *conn,
     status = reserve_queue(conn, err);
     if (status != MO_OK)
         return status;
-    conn->queue[conn->first + conn->n++] =
-        (mo_tcp_send_item){ { (uint32_t) kind, arg, bytes }, data };
+    conn->queue[conn->first + conn->n++] = item;
     /* Large messages are copied by the I/O thread, not by a device's thread. */
-    if (alone && bytes <= MO_TCP_EAGER_BYTES)
+    if (alone && item.header.bytes <= MO_TCP_EAGER_BYTES)
         mo_tcp_conn_flush(world, conn);
     *wake |= mo_tcp_conn_has_unsent(conn);
     return MO_OK;
@@ -167,8 +166,10 @@ static mo_status send_vote(mo_tcp_world *world, int peer, bool vote,
     mo_status status;
 
     pthread_mutex_lock(&conn->lock);
-    status = mo_tcp_conn_enqueue(world, conn, MO_TCP_MSG_BARRIER, vote, NULL, 0,
-                                 &wake, err);
+    status = mo_tcp_conn_enqueue(
+        world, conn,
+        (mo_tcp_send_item){ { MO_TCP_MSG_BARRIER, vote, 0 }, NULL }, &wake,
+        err);
     pthread_mutex_unlock(&conn->lock);
     if (wake)
         mo_tcp_io_thread_wake(world);
@@ -223,6 +224,37 @@ mo_status mo_tcp_barrier_arrive(mo_tcp_world *world, bool vote, mo_error *err)
     if (status == MO_OK)
         mo_vote_barrier_release(&world->job.process.barrier, verdict);
     return status;
+}
+
+const char *
+mo_tcp_decode_header(const unsigned char bytes[sizeof(mo_tcp_msg_header)],
+                     int n_transfers, mo_tcp_msg_header *header)
+{
+    mo_tcp_msg_header read;
+
+    memcpy(&read, bytes, sizeof read);
+    switch (read.kind) {
+    case MO_TCP_MSG_DATA:
+        if (read.arg < 0 || read.arg >= n_transfers || read.bytes < 0)
+            return "a value that is not in the plan";
+        break;
+    case MO_TCP_MSG_CLEAR_TO_SEND:
+        if (read.arg < 0 || read.arg >= n_transfers || read.bytes != 0)
+            return "what is not in the plan";
+        break;
+    case MO_TCP_MSG_BARRIER:
+        if (read.arg < 0 || read.arg > 1 || read.bytes != 0)
+            return "a malformed vote";
+        break;
+    case MO_TCP_MSG_CONTROL:
+        if (read.arg != 0 || read.bytes <= 0)
+            return "a message of the wrong size";
+        break;
+    default:
+        return "an unknown message";
+    }
+    *header = read;
+    return NULL;
 }
 
 /* Bytes read from one connection before the others get their turn. */
@@ -332,10 +364,13 @@ static void handle_clear_to_send(mo_tcp_world *world, mo_tcp_conn *conn)
             &world->job.plan->transfers[conn->header.arg];
 
         t->data_ready = false;
-        mo_tcp_conn_enqueue(world, conn, MO_TCP_MSG_DATA, conn->header.arg,
-                            mo_transport_local_copy_source(
-                                world->job.process.copier, conn->header.arg),
-                            transfer->bytes, &wake, &err);
+        mo_tcp_conn_enqueue(
+            world, conn,
+            (mo_tcp_send_item){
+                { MO_TCP_MSG_DATA, conn->header.arg, transfer->bytes },
+                mo_transport_local_copy_source(world->job.process.copier,
+                                               conn->header.arg) },
+            &wake, &err);
         mo_tcp_conn_flush(world, conn);
     } else {
         t->clear_to_send = true;

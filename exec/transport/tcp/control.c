@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include "base/stop.h"
+#include "exec/transport/failure_detector.h"
 #include "exec/transport/tcp/tcp_internal.h"
 
 static const int64_t poll_ns = 100000000;
@@ -75,8 +76,10 @@ static mo_status post_control_send(mo_tcp_world *world, int peer,
 
     atomic_store(&conn->control_sent, false);
     pthread_mutex_lock(&conn->lock);
-    status = mo_tcp_conn_enqueue(world, conn, MO_TCP_MSG_CONTROL, 0, data,
-                                 (int64_t) bytes, &wake, err);
+    status = mo_tcp_conn_enqueue(
+        world, conn,
+        (mo_tcp_send_item){ { MO_TCP_MSG_CONTROL, 0, (int64_t) bytes }, data },
+        &wake, err);
     pthread_mutex_unlock(&conn->lock);
     if (wake)
         mo_tcp_io_thread_wake(world);

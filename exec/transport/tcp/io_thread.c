@@ -14,6 +14,7 @@
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "exec/thread/worker.h"
+#include "exec/transport/failure_detector.h"
 #include "exec/transport/tcp/tcp_internal.h"
 
 /* Delay of the failure detector's report; time of busy polling after an event;
@@ -34,16 +35,6 @@ static bool is_open(mo_tcp_conn *conn)
 static bool is_stalled(const mo_tcp_conn *conn)
 {
     return conn->n_header == sizeof conn->header && !conn->body_started;
-}
-
-static bool has_queued(mo_tcp_conn *conn)
-{
-    bool more;
-
-    pthread_mutex_lock(&conn->lock);
-    more = mo_tcp_conn_has_unsent(conn);
-    pthread_mutex_unlock(&conn->lock);
-    return more;
 }
 
 /* Received bytes are left in the channel, where poll() does not see them. */
@@ -68,8 +59,12 @@ static nfds_t fill_pollfds(mo_tcp_world *world, struct pollfd *polled,
 
         if (is_open(conn) && !is_stalled(conn))
             events |= POLLIN;
-        if (is_open(conn) && has_queued(conn))
-            events |= POLLOUT;
+        if (is_open(conn)) {
+            pthread_mutex_lock(&conn->lock);
+            if (mo_tcp_conn_has_unsent(conn))
+                events |= POLLOUT;
+            pthread_mutex_unlock(&conn->lock);
+        }
         *ready |= has_received(conn);
         polled[n++] = (struct pollfd){
             .fd = events ? mo_secure_channel_socket(conn->channel) : -1,
@@ -77,43 +72,6 @@ static nfds_t fill_pollfds(mo_tcp_world *world, struct pollfd *polled,
         };
     }
     return n;
-}
-
-/* Waking up takes longer than most messages: for a while after an event the
- * thread polls without blocking. */
-static int wait_for_events(struct pollfd *polled, nfds_t n,
-                           int64_t last_event_ns)
-{
-    int n_ready = poll(polled, n, 0);
-
-    while (n_ready == 0 && mo_stop_clock_ns() - last_event_ns < spin_ns) {
-        sched_yield();
-        n_ready = poll(polled, n, 0);
-    }
-    return n_ready != 0 ? n_ready : poll(polled, n, SLEEP_MS);
-}
-
-static void process_conns(mo_tcp_world *world, const struct pollfd *polled)
-{
-    if (polled[0].revents) {
-        char bytes[256];
-
-        while (read(world->pipe[0], bytes, sizeof bytes) == sizeof bytes)
-            continue;
-    }
-    pthread_mutex_lock(&world->plan_lock);
-    for (int r = 0; r < world->job.n_ranks; r++) {
-        mo_tcp_conn *conn = &world->conns[r];
-
-        if (!is_open(conn))
-            continue;
-        pthread_mutex_lock(&conn->lock);
-        mo_tcp_conn_flush(world, conn);
-        pthread_mutex_unlock(&conn->lock);
-        if (polled[1 + r].revents || is_stalled(conn) || has_received(conn))
-            mo_tcp_conn_receive(world, conn);
-    }
-    pthread_mutex_unlock(&world->plan_lock);
 }
 
 /* Whether a value that was to come through the connection is still missing. */
@@ -130,20 +88,17 @@ static bool awaits_value(mo_tcp_world *world, mo_tcp_conn *conn)
     return awaits;
 }
 
-/* A message or record has begun, and its rest is being read. */
-static bool is_partial(const mo_tcp_conn *conn)
-{
-    return !is_stalled(conn) &&
-           (conn->n_header > 0 || mo_secure_channel_has_partial(conn->channel));
-}
-
 /* A sender has the whole message when it sends the first byte: a rest that does
  * not come while the rank is alive is lost or withheld on its way. elapsed_ns
  * is the time since the last check, less while this process was stopped. */
 static bool has_lost_rest(const mo_tcp_world *world, mo_tcp_conn *conn,
                           bool received, int64_t elapsed_ns)
 {
-    if (!is_open(conn) || received || !is_partial(conn) || has_received(conn))
+    /* No message or record has begun, or its rest is being read. */
+    if (!is_open(conn) || received || is_stalled(conn) ||
+        (conn->n_header == 0 &&
+         !mo_secure_channel_has_partial(conn->channel)) ||
+        has_received(conn))
         conn->waited_ns = 0;
     else
         conn->waited_ns += elapsed_ns;
@@ -215,19 +170,6 @@ static void check_conns(mo_tcp_world *world, const struct pollfd *polled,
     check_partial(world, polled, elapsed_ns);
 }
 
-/* Without poll() the thread cannot wait; it goes on, to report the error to
- * the other ranks. */
-static void fail_waiting(mo_tcp_world *world)
-{
-    mo_error why = { 0 };
-
-    if (!mo_first_error_is_set(&world->job.process.failure)) {
-        mo_fail_errno(&why, NULL, "cannot wait for the other ranks");
-        mo_transport_job_fail(&world->job, &why);
-    }
-    sched_yield();
-}
-
 static void *run_io_thread(void *context)
 {
     mo_tcp_world *world = context;
@@ -237,15 +179,51 @@ static void *run_io_thread(void *context)
     while (!atomic_load(&world->stopping)) {
         bool ready;
         nfds_t n = fill_pollfds(world, polled, &ready);
+        int n_ready = poll(polled, n, 0);
 
-        int n_ready = ready ? poll(polled, n, 0)
-                            : wait_for_events(polled, n, last_event_ns);
+        /* Waking up takes longer than most messages: for a while after an
+         * event the thread polls without blocking. */
+        while (!ready && n_ready == 0 &&
+               mo_stop_clock_ns() - last_event_ns < spin_ns) {
+            sched_yield();
+            n_ready = poll(polled, n, 0);
+        }
+        if (!ready && n_ready == 0)
+            n_ready = poll(polled, n, SLEEP_MS);
 
-        if (n_ready < 0 && errno != EINTR)
-            fail_waiting(world);
+        /* Without poll() the thread cannot wait; it goes on, to report the
+         * error to the other ranks. */
+        if (n_ready < 0 && errno != EINTR) {
+            mo_error why = { 0 };
+
+            if (!mo_first_error_is_set(&world->job.process.failure)) {
+                mo_fail_errno(&why, NULL, "cannot wait for the other ranks");
+                mo_transport_job_fail(&world->job, &why);
+            }
+            sched_yield();
+        }
         if (n_ready > 0 || (ready && n_ready == 0))
             last_event_ns = mo_stop_clock_ns();
-        process_conns(world, polled);
+
+        if (polled[0].revents) {
+            char bytes[256];
+
+            while (read(world->pipe[0], bytes, sizeof bytes) == sizeof bytes)
+                continue;
+        }
+        pthread_mutex_lock(&world->plan_lock);
+        for (int r = 0; r < world->job.n_ranks; r++) {
+            mo_tcp_conn *conn = &world->conns[r];
+
+            if (!is_open(conn))
+                continue;
+            pthread_mutex_lock(&conn->lock);
+            mo_tcp_conn_flush(world, conn);
+            pthread_mutex_unlock(&conn->lock);
+            if (polled[1 + r].revents || is_stalled(conn) || has_received(conn))
+                mo_tcp_conn_receive(world, conn);
+        }
+        pthread_mutex_unlock(&world->plan_lock);
         check_conns(world, polled, &last_check_ns);
     }
     return NULL;

@@ -10,27 +10,26 @@
 #include "exec/transport/rendezvous/decode.h"
 #include "exec/transport/tcp/tcp_internal.h"
 
-/* The memory of a value that is partly read, or not yet written, is about to
- * be freed: the connection becomes unusable. */
-static void break_if_partial(mo_tcp_conn *conn)
-{
-    bool values = conn->body_started && conn->header.kind == MO_TCP_MSG_DATA;
-
-    pthread_mutex_lock(&conn->lock);
-    for (size_t i = 0; i < conn->n; i++)
-        values |= conn->queue[conn->first + i].header.kind == MO_TCP_MSG_DATA;
-    if (values) {
-        conn->n = 0;
-        atomic_store(&conn->broken_ns, mo_stop_clock_ns());
-    }
-    pthread_mutex_unlock(&conn->lock);
-}
-
 void mo_tcp_plan_clear(mo_tcp_world *world)
 {
     pthread_mutex_lock(&world->plan_lock);
-    for (int r = 0; r < world->job.n_ranks && world->transfers; r++)
-        break_if_partial(&world->conns[r]);
+    for (int r = 0; r < world->job.n_ranks && world->transfers; r++) {
+        mo_tcp_conn *conn = &world->conns[r];
+        bool values =
+            conn->body_started && conn->header.kind == MO_TCP_MSG_DATA;
+
+        /* The memory of a value that is partly read, or not yet written, is
+         * about to be freed: the connection becomes unusable. */
+        pthread_mutex_lock(&conn->lock);
+        for (size_t i = 0; i < conn->n; i++)
+            values |=
+                conn->queue[conn->first + i].header.kind == MO_TCP_MSG_DATA;
+        if (values) {
+            conn->n = 0;
+            atomic_store(&conn->broken_ns, mo_stop_clock_ns());
+        }
+        pthread_mutex_unlock(&conn->lock);
+    }
     for (int t = 0; t < world->n_transfers; t++)
         free(world->transfers[t].unexpected);
     free(world->transfers);
@@ -131,33 +130,6 @@ static mo_status ping_clock(void *world, int peer, bool first, int64_t *number,
                : status;
 }
 
-/* Exchanges which ranks have an extension, since builds may differ. */
-static mo_status exchange_extensions(mo_tcp_world *world, mo_error *err)
-{
-    int n = world->job.n_ranks;
-    uint8_t own = world->extension != NULL, theirs = 0;
-    mo_status status = MO_OK;
-
-    if (!world->peer_has_extension)
-        world->peer_has_extension =
-            calloc((size_t) n, sizeof *world->peer_has_extension);
-    if (!world->peer_has_extension)
-        return mo_fail_memory(err);
-    for (int r = 0; r < n && status == MO_OK; r++) {
-        if (r == world->job.rank)
-            continue;
-        status =
-            mo_tcp_control_exchange(world, r, &own, &theirs, sizeof own, err);
-        if (status == MO_OK)
-            status = mo_transport_job_check_sent(
-                &world->job, r,
-                mo_rdv_decode_flag(theirs, &world->peer_has_extension[r], err),
-                err);
-    }
-    world->peer_has_extension[world->job.rank] = own == 1;
-    return status;
-}
-
 /* Pairwise exchanges in ascending order of ranks: no cycle of waiting ranks
  * can form. */
 static mo_status allgather(void *context, const void *own, void *all,
@@ -180,11 +152,33 @@ mo_status mo_tcp_begin(mo_transport_world *handle, const mo_exec_plan *plan,
 {
     mo_tcp_world *world = mo_tcp_world_of(handle);
     mo_status status = install_plan(world, plan, rank_of, n_threads, err);
+    int n;
+    uint8_t own, theirs = 0;
 
     if (status == MO_OK)
         status = compare_plans(world, digest, err);
-    if (status == MO_OK)
-        status = exchange_extensions(world, err);
+    if (status != MO_OK)
+        return status;
+    /* Exchanges which ranks have an extension, since builds may differ. */
+    n = world->job.n_ranks;
+    own = world->extension != NULL;
+    if (!world->peer_has_extension)
+        world->peer_has_extension =
+            calloc((size_t) n, sizeof *world->peer_has_extension);
+    if (!world->peer_has_extension)
+        return mo_fail_memory(err);
+    for (int r = 0; r < n && status == MO_OK; r++) {
+        if (r == world->job.rank)
+            continue;
+        status =
+            mo_tcp_control_exchange(world, r, &own, &theirs, sizeof own, err);
+        if (status == MO_OK)
+            status = mo_transport_job_check_sent(
+                &world->job, r,
+                mo_rdv_decode_flag(theirs, &world->peer_has_extension[r], err),
+                err);
+    }
+    world->peer_has_extension[world->job.rank] = own == 1;
     if (status == MO_OK)
         status =
             mo_transport_job_share_memory(&world->job, allgather, world, err);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/transport/failure_detector.h"
+#include "exec/transport/local_copy.h"
 #include "exec/transport/rendezvous/join.h"
 #include "exec/transport/tcp/tcp_internal.h"
 
@@ -20,20 +22,6 @@ static void describe_missing(void *context, mo_error *why)
             "stopped before all ranks had come: start all of them");
 }
 
-static mo_status create_conns(mo_tcp_world *world,
-                              mo_secure_channel *const *channels, mo_error *err)
-{
-    int n = world->job.n_ranks;
-
-    world->conns = calloc((size_t) n, sizeof *world->conns);
-    for (int r = 0; r < n; r++)
-        if (world->conns)
-            mo_tcp_conn_init(&world->conns[r], channels[r]);
-        else
-            mo_secure_channel_free(channels[r]);
-    return world->conns ? MO_OK : mo_fail_memory(err);
-}
-
 static mo_status connect_all(mo_tcp_world *world,
                              const mo_transport_world_options *options,
                              mo_secure_channel **channels, mo_error *err)
@@ -47,13 +35,18 @@ static mo_status connect_all(mo_tcp_world *world,
 
     if (status != MO_OK)
         return status;
-    status = create_conns(world, channels + (ptrdiff_t) DATA * n, err);
-    for (int r = 0; r < n && status != MO_OK; r++)
-        mo_secure_channel_free(channels[CONTROL * n + r]);
-    if (status == MO_OK)
-        status = mo_transport_job_set_connections(
-            &world->job, channels + (ptrdiff_t) CONTROL * n, err);
-    return status;
+    world->conns = calloc((size_t) n, sizeof *world->conns);
+    if (!world->conns) {
+        for (int r = 0; r < n; r++) {
+            mo_secure_channel_free(channels[DATA * n + r]);
+            mo_secure_channel_free(channels[CONTROL * n + r]);
+        }
+        return mo_fail_memory(err);
+    }
+    for (int r = 0; r < n; r++)
+        mo_tcp_conn_init(&world->conns[r], channels[DATA * n + r]);
+    return mo_transport_job_set_connections(
+        &world->job, channels + (ptrdiff_t) CONTROL * n, err);
 }
 
 static mo_status join_ranks(mo_tcp_world *world,
@@ -87,28 +80,19 @@ static void free_world(mo_tcp_world *world)
     free(world);
 }
 
-/* *world is NULL only when out of memory. */
-static mo_status new_world(const mo_transport_world_options *options,
-                           mo_tcp_world **world, mo_error *err)
-{
-    *world = calloc(1, sizeof **world);
-    if (!*world)
-        return mo_fail_memory(err);
-    pthread_mutex_init(&(*world)->plan_lock, NULL);
-    pthread_mutex_init(&(*world)->barrier_lock, NULL);
-    return mo_transport_job_init(&(*world)->job, options, err);
-}
-
 mo_status mo_tcp_open(const mo_transport_world_options *options,
                       mo_transport_world **handle, mo_error *err)
 {
     const mo_rdv_launch_options none = { 0 };
-    mo_tcp_world *w;
-    mo_status status = new_world(options, &w, err);
+    mo_tcp_world *w = calloc(1, sizeof *w);
+    mo_status status;
 
     *handle = NULL;
     if (!w)
-        return status;
+        return mo_fail_memory(err);
+    pthread_mutex_init(&w->plan_lock, NULL);
+    pthread_mutex_init(&w->barrier_lock, NULL);
+    status = mo_transport_job_init(&w->job, options, err);
     if (status == MO_OK)
         status = mo_rdv_params_resolve(options ? &options->launch : &none,
                                        &w->params, err);
@@ -174,35 +158,32 @@ int mo_tcp_rank(const mo_transport_world *handle)
     return world->job.rank;
 }
 
-static mo_status send_remote(mo_tcp_world *world, int transfer,
-                             const void *data, mo_error *err)
-{
-    int64_t bytes = world->job.plan->transfers[transfer].bytes;
-    mo_tcp_transfer *t = &world->transfers[transfer];
-    mo_status status = MO_OK;
-    bool wake = false;
-
-    pthread_mutex_lock(&t->conn->lock);
-    if (t->clear_to_send || bytes <= MO_TCP_EAGER_BYTES)
-        status = mo_tcp_conn_enqueue(world, t->conn, MO_TCP_MSG_DATA, transfer,
-                                     data, bytes, &wake, err);
-    else
-        t->data_ready = true;
-    t->clear_to_send = false;
-    pthread_mutex_unlock(&t->conn->lock);
-    if (wake)
-        mo_tcp_io_thread_wake(world);
-    return status;
-}
-
 mo_status mo_tcp_send(mo_transport_world *handle, int transfer,
                       const void *data, mo_error *err)
 {
     mo_tcp_world *world = mo_tcp_world_of(handle);
     mo_status status = MO_OK;
 
-    if (!mo_transport_job_send(&world->job, transfer, data))
-        status = send_remote(world, transfer, data, err);
+    if (!mo_transport_job_send(&world->job, transfer, data)) {
+        int64_t bytes = world->job.plan->transfers[transfer].bytes;
+        mo_tcp_transfer *t = &world->transfers[transfer];
+        status = MO_OK;
+        bool wake = false;
+
+        pthread_mutex_lock(&t->conn->lock);
+        if (t->clear_to_send || bytes <= MO_TCP_EAGER_BYTES)
+            status = mo_tcp_conn_enqueue(
+                world, t->conn,
+                (mo_tcp_send_item){ { MO_TCP_MSG_DATA, transfer, bytes },
+                                    data },
+                &wake, err);
+        else
+            t->data_ready = true;
+        t->clear_to_send = false;
+        pthread_mutex_unlock(&t->conn->lock);
+        if (wake)
+            mo_tcp_io_thread_wake(world);
+    }
     return status == MO_OK
                ? mo_first_error_get(&world->job.process.failure, err)
                : status;
@@ -227,9 +208,11 @@ static mo_status receive_remote(mo_tcp_world *world, int transfer, void *data,
     } else {
         t->receive_posted = true;
         if (bytes > MO_TCP_EAGER_BYTES)
-            status =
-                mo_tcp_conn_enqueue(world, t->conn, MO_TCP_MSG_CLEAR_TO_SEND,
-                                    transfer, NULL, 0, &wake, err);
+            status = mo_tcp_conn_enqueue(
+                world, t->conn,
+                (mo_tcp_send_item){ { MO_TCP_MSG_CLEAR_TO_SEND, transfer, 0 },
+                                    NULL },
+                &wake, err);
     }
     pthread_mutex_unlock(&t->conn->lock);
     if (wake)

@@ -23,14 +23,28 @@
 #include "base/error.h"
 #include "exec/transport/rendezvous/launch.h"
 #include "exec/transport/job.h"
-#include "exec/transport/tcp/decode.h"
 #include "exec/transport/transport.h"
 
 enum { MO_TCP_EAGER_BYTES = 64 << 10 };
 
+typedef enum mo_tcp_msg_kind {
+    MO_TCP_MSG_DATA = 'd',          /* the bytes of a transfer */
+    MO_TCP_MSG_CLEAR_TO_SEND = 'r', /* the receive is posted */
+    MO_TCP_MSG_BARRIER = 'g', /* to rank 0: arrived, with the vote; from rank 0:
+                                 released, with the verdict */
+    MO_TCP_MSG_CONTROL = 't'  /* between opening threads */
+} mo_tcp_msg_kind;
+
+/* Precedes the bytes. */
+typedef struct mo_tcp_msg_header {
+    uint32_t kind;
+    int32_t arg; /* a transfer, or a vote */
+    int64_t bytes;
+} mo_tcp_msg_header;
+
 typedef struct mo_tcp_send_item {
     mo_tcp_msg_header header;
-    const char *data;
+    const char *data; /* NULL: none */
 } mo_tcp_send_item;
 
 /* The data connection to one rank. */
@@ -117,12 +131,11 @@ mo_tcp_world_of_const(const mo_transport_world *world)
 void mo_tcp_conn_init(mo_tcp_conn *conn, mo_secure_channel *channel);
 void mo_tcp_conn_clear(mo_tcp_conn *conn);
 
-/* Appends a message; the connection's lock is held, and data stays the
+/* Appends a message; the connection's lock is held, and its data stays the
  * caller's until it is sent. A small message on an idle connection is written
  * at once; else *wake is set and the caller wakes the I/O thread. */
 mo_status mo_tcp_conn_enqueue(mo_tcp_world *world, mo_tcp_conn *conn,
-                              mo_tcp_msg_kind kind, int arg, const void *data,
-                              int64_t bytes, bool *wake, mo_error *err);
+                              mo_tcp_send_item item, bool *wake, mo_error *err);
 /* Writes until the queue is empty or the socket would block; lock held. */
 void mo_tcp_conn_flush(mo_tcp_world *world, mo_tcp_conn *conn);
 /* Returns whether bytes are left to be written; lock held. */
@@ -130,6 +143,14 @@ bool mo_tcp_conn_has_unsent(const mo_tcp_conn *conn);
 void mo_tcp_io_thread_wake(mo_tcp_world *world);
 
 /* connection.c: receiving. */
+
+/* Decodes a header: its kind is known, arg is an index below n_transfers or a
+ * vote, and only data and control messages have bytes, not fewer than 0. Which
+ * transfer may come over which connection, and its size, follow from the plan.
+ * Returns NULL, or what is wrong: "an unknown message". */
+const char *
+mo_tcp_decode_header(const unsigned char bytes[sizeof(mo_tcp_msg_header)],
+                     int n_transfers, mo_tcp_msg_header *header);
 
 /* Reads and handles pending messages; plan_lock is held. */
 void mo_tcp_conn_receive(mo_tcp_world *world, mo_tcp_conn *conn);

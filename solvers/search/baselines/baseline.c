@@ -107,42 +107,6 @@ static mo_status push_ready_op(ready_list *r, int op, mo_error *err)
     return mo_heap_push(&r->queue, -r->priority[op], op, err);
 }
 
-static mo_status push_source_ops(ready_list *r, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < r->x->n && status == MO_OK; i++)
-        if (r->waits[i] == 0)
-            status = push_ready_op(r, i, err);
-    return status;
-}
-
-/* Sets *all unless stopped. */
-static mo_status place_by_priority(const mo_method_task *task, ready_list *r,
-                                   mo_insertion *grown,
-                                   mo_baseline_choose_device *choose,
-                                   void *context, mo_method_result *placed,
-                                   bool *all, mo_error *err)
-{
-    mo_status status = push_source_ops(r, err);
-
-    for (int n = 0; r->queue.n > 0 && status == MO_OK; n++) {
-        int op = mo_heap_pop(&r->queue).id, device;
-
-        if (mo_baseline_should_stop(task, n, n, placed))
-            return MO_OK;
-        status = choose(context, grown, op, &device, err);
-        if (status == MO_OK)
-            status = mo_insertion_place(grown, op, device, err);
-        for (int q = r->x->out_start[op];
-             q < r->x->out_start[op + 1] && status == MO_OK; q++)
-            if (--r->waits[r->x->flows[q].to] == 0)
-                status = push_ready_op(r, r->x->flows[q].to, err);
-    }
-    *all = status == MO_OK;
-    return status;
-}
-
 mo_status mo_baseline_list_schedule(const mo_method_task *task,
                                     const int64_t *priority,
                                     mo_baseline_choose_device *choose,
@@ -153,16 +117,30 @@ mo_status mo_baseline_list_schedule(const mo_method_task *task,
     ready_list r = { .x = task->x, .priority = priority };
     mo_insertion grown;
     mo_schedule *schedule = NULL;
-    bool all = false;
+    bool is_stopped = false;
     mo_status status = mo_insertion_open(&grown, task->x, &regime, err);
 
     r.waits = count_inputs(task->x);
     if (status == MO_OK && !r.waits)
         status = mo_fail_memory(err);
-    if (status == MO_OK)
-        status = place_by_priority(task, &r, &grown, choose, context, placed,
-                                   &all, err);
-    if (all)
+    for (int i = 0; i < r.x->n && status == MO_OK; i++)
+        if (r.waits[i] == 0)
+            status = push_ready_op(&r, i, err);
+    for (int n = 0; r.queue.n > 0 && !is_stopped && status == MO_OK; n++) {
+        int op = mo_heap_pop(&r.queue).id, device;
+
+        is_stopped = mo_baseline_should_stop(task, n, n, placed);
+        if (is_stopped)
+            break;
+        status = choose(context, &grown, op, &device, err);
+        if (status == MO_OK)
+            status = mo_insertion_place(&grown, op, device, err);
+        for (int q = r.x->out_start[op];
+             q < r.x->out_start[op + 1] && status == MO_OK; q++)
+            if (--r.waits[r.x->flows[q].to] == 0)
+                status = push_ready_op(&r, r.x->flows[q].to, err);
+    }
+    if (status == MO_OK && !is_stopped)
         status = mo_insertion_schedule(&grown, &schedule, err);
     mo_insertion_close(&grown);
     mo_heap_clear(&r.queue);

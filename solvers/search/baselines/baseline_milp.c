@@ -150,23 +150,6 @@ static mo_status find_installed(solver_choice *c, mo_error *err)
     return MO_OK;
 }
 
-/* Uses the task's solver, or the first that is installed; queries the version
- * of the latter for its known defects. */
-static mo_status choose_solver(const mo_method_task *task, solver_choice *c,
-                               mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    *c = (solver_choice){ .solver = task->assist };
-    if (task->assist && task->found)
-        c->found = *task->found;
-    if (!task->assist || !choose_interface(c))
-        status = find_installed(c, err);
-    if (status == MO_OK && c->owned && c->solver)
-        status = mo_solver_query_version(c->solver, c->way, &c->found, err);
-    return status;
-}
-
 /* Returns the seconds until the stop; 0: no limit. */
 static double seconds_left(const mo_stop *stop)
 {
@@ -342,7 +325,18 @@ mo_status mo_baseline_milp_solve(const mo_method_task *task,
 {
     milp_run a = { .integer = model->integer };
     bool made = false;
-    mo_status status = choose_solver(task, &a.solver, err);
+    /* Uses the task's solver, or the first that is installed; queries the
+     * version of the latter for its known defects. */
+    solver_choice *c = &a.solver;
+    mo_status status = MO_OK;
+
+    *c = (solver_choice){ .solver = task->assist };
+    if (task->assist && task->found)
+        c->found = *task->found;
+    if (!task->assist || !choose_interface(c))
+        status = find_installed(c, err);
+    if (status == MO_OK && c->owned && c->solver)
+        status = mo_solver_query_version(c->solver, c->way, &c->found, err);
 
     *solved = (mo_baseline_milp_result){ 0 };
     if (status == MO_OK && !a.solver.solver)

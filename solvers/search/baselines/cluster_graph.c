@@ -18,31 +18,6 @@ static int compare_edges(const void *a, const void *b)
     return (v->to > w->to) - (v->to < w->to);
 }
 
-/* Merges all flows between two clusters into one edge. */
-static void merge_edges(const mo_instance *x, const int64_t *rows_ns,
-                        const int *cluster, mo_baseline_cluster_graph *g)
-{
-    int n = 0;
-
-    for (int q = 0; q < x->n_flows; q++) {
-        int from = cluster[x->flows[q].from], to = cluster[x->flows[q].to];
-
-        if (from != to)
-            g->edges[n++] =
-                (mo_baseline_cluster_edge){ from, to, rows_ns[x->flow_row[q]] };
-    }
-    qsort(g->edges, (size_t) n, sizeof *g->edges, compare_edges);
-    for (int e = 0; e < n; e++) {
-        const mo_baseline_cluster_edge edge = g->edges[e];
-        int last = g->n_edges - 1;
-
-        if (e > 0 && compare_edges(&g->edges[last], &edge) == 0)
-            g->edges[last].mean_ns += edge.mean_ns;
-        else
-            g->edges[g->n_edges++] = edge;
-    }
-}
-
 /* Kahn's algorithm; queue and waits are scratch, by cluster. */
 static void compute_levels(mo_baseline_cluster_graph *g, int *queue, int *waits)
 {
@@ -87,7 +62,27 @@ mo_status mo_baseline_cluster_graph_make(const mo_instance *x,
     g->level = calloc(size, sizeof *g->level);
     if (queue && waits && g->edges && g->in_edges && g->out_start &&
         g->in_start && g->level) {
-        merge_edges(x, rows_ns, cluster, g);
+        /* Merges all flows between two clusters into one edge. */
+        int count = 0;
+
+        for (int q = 0; q < x->n_flows; q++) {
+            int from = cluster[x->flows[q].from], to = cluster[x->flows[q].to];
+
+            if (from != to)
+                g->edges[count++] =
+                    (mo_baseline_cluster_edge){ from, to,
+                                                rows_ns[x->comm.flow_row[q]] };
+        }
+        qsort(g->edges, (size_t) count, sizeof *g->edges, compare_edges);
+        for (int e = 0; e < count; e++) {
+            const mo_baseline_cluster_edge edge = g->edges[e];
+            int last = g->n_edges - 1;
+
+            if (e > 0 && compare_edges(&g->edges[last], &edge) == 0)
+                g->edges[last].mean_ns += edge.mean_ns;
+            else
+                g->edges[g->n_edges++] = edge;
+        }
         /* in_start is one entry longer while it is filled. */
         for (int e = 0; e < g->n_edges; e++) {
             g->out_start[g->edges[e].from + 1]++;
@@ -181,22 +176,13 @@ static void list_crossings(builder *m, crossing *all)
 
         if (from != to)
             all[n++] = (crossing){ from, to, f->tensor, q,
-                                   m->rows_ns[whole->flow_row[q]] };
+                                   m->rows_ns[whole->comm.flow_row[q]] };
     }
     qsort(all, (size_t) n, sizeof *all, compare_crossings);
     m->n_crossings =
         m->tensors == MO_TENSORS_ONCE ? keep_slowest_flows(all, n) : n;
     for (int i = 0; i < m->n_crossings; i++)
         m->x->n_flows += i == 0 || !is_same_pair(&all[i], &all[i - 1]);
-}
-
-/* Every flow has a row of its own. */
-static bool reserve_instance(mo_instance *x)
-{
-    x->comm_ns =
-        mo_arena_array(x->arena, (size_t) x->n_flows * (size_t) x->n_kinds,
-                       sizeof *x->comm_ns);
-    return x->comm_ns && mo_instance_derive_reserve(x);
 }
 
 static void add_saturating(int64_t *sum, int64_t more)
@@ -233,23 +219,10 @@ static void merge_op_data(builder *m)
 static void init_flow(mo_instance *x, int flow, const crossing *c)
 {
     x->flows[flow] = (mo_flow){ c->from, c->to, flow };
-    x->flow_row[flow] = x->tensor_row[flow] = flow;
+    x->comm.flow_row[flow] = x->comm.tensor_row[flow] = flow;
     x->tensor_from[flow] = c->from;
     x->tensor_start[flow] = flow;
     x->out_start[c->from + 1]++;
-}
-
-static void add_to_flow(const builder *m, int flow, const crossing *c)
-{
-    const mo_instance *whole = m->whole;
-    int64_t bytes = whole->tensor_bytes[c->tensor];
-    const int64_t *row_ns =
-        whole->comm_ns + (int64_t) whole->flow_row[c->flow] * whole->n_kinds;
-
-    for (int kind = 0; kind < whole->n_kinds; kind++)
-        m->x->comm_ns[(int64_t) flow * whole->n_kinds + kind] += row_ns[kind];
-    if (bytes > 0)
-        add_saturating(&m->x->tensor_bytes[flow], bytes);
 }
 
 static mo_status fill_instance(builder *m, int n, mo_error *err)
@@ -263,7 +236,11 @@ static mo_status fill_instance(builder *m, int n, mo_error *err)
     x->n = n;
     x->n_flows = 0;
     list_crossings(m, all);
-    if (!reserve_instance(x)) {
+    /* Every flow has a row of its own. */
+    x->comm.ns =
+        mo_arena_array(x->arena, (size_t) x->n_flows * (size_t) x->comm.n_kinds,
+                       sizeof *x->comm.ns);
+    if (!(x->comm.ns && mo_instance_derive_reserve(x))) {
         free(all);
         return mo_fail_memory(err);
     }
@@ -271,9 +248,20 @@ static mo_status fill_instance(builder *m, int n, mo_error *err)
     for (int i = 0; i < m->n_crossings; i++) {
         if (i == 0 || !is_same_pair(&all[i], &all[i - 1]))
             init_flow(m->x, ++flow, &all[i]);
-        add_to_flow(m, flow, &all[i]);
+        const crossing *c = &all[i];
+        const mo_instance *whole = m->whole;
+        int64_t bytes = whole->tensor_bytes[c->tensor];
+        const int64_t *row_ns =
+            whole->comm.ns +
+            (int64_t) whole->comm.flow_row[c->flow] * whole->comm.n_kinds;
+
+        for (int kind = 0; kind < whole->comm.n_kinds; kind++)
+            m->x->comm.ns[(int64_t) flow * whole->comm.n_kinds + kind] +=
+                row_ns[kind];
+        if (bytes > 0)
+            add_saturating(&m->x->tensor_bytes[flow], bytes);
     }
-    x->n_tensors = x->n_comm_rows = x->n_flows;
+    x->n_tensors = x->comm.n_rows = x->n_flows;
     x->tensor_start[x->n_tensors] = x->n_flows;
     for (int c = 0; c < x->n; c++)
         x->out_start[c + 1] += x->out_start[c];

@@ -106,20 +106,6 @@ static bool is_tree_edge(const merger *m, const mo_baseline_cluster_edge *edge,
                : mo_baseline_cluster_out_degree(&m->g, edge->from) == 1;
 }
 
-/* Rules 1 and 2. */
-static void merge_trees(merger *m, int which)
-{
-    int n = select_edges(m, is_tree_edge, which);
-
-    for (int e = 0; e < n; e++) {
-        int a = find_root(m, m->edges[e].from),
-            b = find_root(m, m->edges[e].to);
-
-        if (may_merge(m, a, b))
-            merge_two(m, a, b);
-    }
-}
-
 static bool is_level_edge(const merger *m, const mo_baseline_cluster_edge *edge,
                           int which)
 {
@@ -140,23 +126,6 @@ static void mark_pair(merger *m, const mo_baseline_cluster_edge *pair)
         m->reads[g->edges[e].to]++;
     for (int at = g->in_start[pair->to]; at < g->in_start[pair->to + 1]; at++)
         m->is_read[g->edges[g->in_edges[at]].from]++;
-}
-
-/* Rule 3, from all even levels or from all odd ones. */
-static void merge_levels(merger *m, int which)
-{
-    int n = select_edges(m, is_level_edge, which);
-
-    for (int e = 0; e < n; e++) {
-        const mo_baseline_cluster_edge *edge = &m->edges[e];
-
-        if (m->taken[edge->from] || m->taken[edge->to] ||
-            m->is_read[edge->from] > 0 || m->reads[edge->to] > 0 ||
-            !may_merge(m, edge->from, edge->to))
-            continue;
-        mark_pair(m, edge);
-        merge_two(m, edge->from, edge->to);
-    }
 }
 
 /* Rule 4: merges pairs of the same level, in order. */
@@ -194,9 +163,45 @@ static mo_status begin_round(merger *m, mo_error *err)
                                           m->n, &m->g, err);
 }
 
-/* Numbers the remaining clusters from 0 on. */
-static void end_round(merger *m)
+enum { TREES_IN, TREES_OUT, LEVELS_EVEN, LEVELS_ODD, SAME_LEVEL };
+
+static mo_status run_round(merger *m, int rule, mo_error *err)
 {
+    mo_status status = begin_round(m, err);
+
+    if (status != MO_OK)
+        return status;
+    if (rule == TREES_IN || rule == TREES_OUT) {
+        /* Rules 1 and 2. */
+        int which = rule == TREES_IN ? ONLY_INPUT : ONLY_READER;
+        int n = select_edges(m, is_tree_edge, which);
+
+        for (int e = 0; e < n; e++) {
+            int a = find_root(m, m->edges[e].from),
+                b = find_root(m, m->edges[e].to);
+
+            if (may_merge(m, a, b))
+                merge_two(m, a, b);
+        }
+    } else if (rule == LEVELS_EVEN || rule == LEVELS_ODD) {
+        /* Rule 3, from all even levels or from all odd ones. */
+        int which = rule == LEVELS_ODD;
+        int n = select_edges(m, is_level_edge, which);
+
+        for (int e = 0; e < n; e++) {
+            const mo_baseline_cluster_edge *edge = &m->edges[e];
+
+            if (m->taken[edge->from] || m->taken[edge->to] ||
+                m->is_read[edge->from] > 0 || m->reads[edge->to] > 0 ||
+                !may_merge(m, edge->from, edge->to))
+                continue;
+            mark_pair(m, edge);
+            merge_two(m, edge->from, edge->to);
+        }
+    } else {
+        status = merge_same_level(m, err);
+    }
+    /* Numbers the remaining clusters from 0 on. */
     int n = 0;
 
     for (int c = 0; c < m->g.n; c++)
@@ -214,23 +219,6 @@ static void end_round(merger *m)
     for (int i = 0; i < m->whole->n; i++)
         m->cluster[i] = m->into[m->cluster[i]];
     mo_baseline_cluster_graph_clear(&m->g);
-}
-
-enum { TREES_IN, TREES_OUT, LEVELS_EVEN, LEVELS_ODD, SAME_LEVEL };
-
-static mo_status run_round(merger *m, int rule, mo_error *err)
-{
-    mo_status status = begin_round(m, err);
-
-    if (status != MO_OK)
-        return status;
-    if (rule == TREES_IN || rule == TREES_OUT)
-        merge_trees(m, rule == TREES_IN ? ONLY_INPUT : ONLY_READER);
-    else if (rule == LEVELS_EVEN || rule == LEVELS_ODD)
-        merge_levels(m, rule == LEVELS_ODD);
-    else
-        status = merge_same_level(m, err);
-    end_round(m);
     return status;
 }
 
@@ -270,26 +258,6 @@ static int compare_levels(const void *a, const void *b)
     return (v->cluster > w->cluster) - (v->cluster < w->cluster);
 }
 
-/* Renumbers by level, a topological order. */
-static mo_status renumber_by_level(merger *m, mo_error *err)
-{
-    level_entry *order = malloc(((size_t) m->n + 1) * sizeof *order);
-    mo_status status = order ? begin_round(m, err) : mo_fail_memory(err);
-
-    if (status == MO_OK) {
-        for (int c = 0; c < m->n; c++)
-            order[c] = (level_entry){ m->g.level[c], c };
-        qsort(order, (size_t) m->n, sizeof *order, compare_levels);
-        for (int c = 0; c < m->n; c++)
-            m->into[order[c].cluster] = c;
-        for (int i = 0; i < m->whole->n; i++)
-            m->cluster[i] = m->into[m->cluster[i]];
-    }
-    mo_baseline_cluster_graph_clear(&m->g);
-    free(order);
-    return status;
-}
-
 static mo_status open_merger(merger *m, mo_error *err)
 {
     const mo_instance *x = m->whole;
@@ -320,39 +288,6 @@ static mo_status open_merger(merger *m, mo_error *err)
     return status;
 }
 
-static void close_merger(merger *m)
-{
-    free(m->edges);
-    free(m->is_read);
-    free(m->reads);
-    free(m->taken);
-    free(m->into);
-    free(m->group);
-    free(m->pin);
-    free(m->work_ns);
-    free(m->cluster);
-    free(m->rows_ns);
-}
-
-static mo_status make_clustering(merger *m, mo_baseline_clustering **merged,
-                                 mo_error *err)
-{
-    mo_baseline_clustering *made = calloc(1, sizeof *made);
-    mo_status status =
-        made ? mo_baseline_cluster_instance(m->whole, m->tensors, m->rows_ns,
-                                            m->cluster, m->n, &made->x, err)
-             : mo_fail_memory(err);
-
-    if (status == MO_OK) {
-        made->cluster = m->cluster;
-        m->cluster = NULL;
-        *merged = made;
-    } else {
-        free(made);
-    }
-    return status;
-}
-
 mo_status mo_baseline_cluster_ops(const mo_instance *whole, mo_tensors tensors,
                                   int most, mo_baseline_clustering **merged,
                                   mo_error *err)
@@ -364,11 +299,48 @@ mo_status mo_baseline_cluster_ops(const mo_instance *whole, mo_tensors tensors,
 
     if (status == MO_OK)
         status = merge_all(&m, err);
-    if (status == MO_OK)
-        status = renumber_by_level(&m, err);
-    if (status == MO_OK)
-        status = make_clustering(&m, merged, err);
-    close_merger(&m);
+    if (status == MO_OK) {
+        /* Renumbers by level, a topological order. */
+        level_entry *order = malloc(((size_t) m.n + 1) * sizeof *order);
+        status = order ? begin_round(&m, err) : mo_fail_memory(err);
+
+        if (status == MO_OK) {
+            for (int c = 0; c < m.n; c++)
+                order[c] = (level_entry){ m.g.level[c], c };
+            qsort(order, (size_t) m.n, sizeof *order, compare_levels);
+            for (int c = 0; c < m.n; c++)
+                m.into[order[c].cluster] = c;
+            for (int i = 0; i < m.whole->n; i++)
+                m.cluster[i] = m.into[m.cluster[i]];
+        }
+        mo_baseline_cluster_graph_clear(&m.g);
+        free(order);
+    }
+    if (status == MO_OK) {
+        mo_baseline_clustering *made = calloc(1, sizeof *made);
+        status =
+            made ? mo_baseline_cluster_instance(m.whole, m.tensors, m.rows_ns,
+                                                m.cluster, m.n, &made->x, err)
+                 : mo_fail_memory(err);
+
+        if (status == MO_OK) {
+            made->cluster = m.cluster;
+            m.cluster = NULL;
+            *merged = made;
+        } else {
+            free(made);
+        }
+    }
+    free(m.edges);
+    free(m.is_read);
+    free(m.reads);
+    free(m.taken);
+    free(m.into);
+    free(m.group);
+    free(m.pin);
+    free(m.work_ns);
+    free(m.cluster);
+    free(m.rows_ns);
     return status;
 }
 

@@ -35,44 +35,12 @@ static void raise_to(int64_t *ns, int64_t to_ns)
         *ns = to_ns;
 }
 
-/* Returns the mean transfer time of a flow. */
-static int64_t flow_ns(const cpop *c, int flow)
-{
-    return mo_mean_cost_flow_ns(c->x, c->regime, c->rows_ns, flow);
-}
-
 /* Returns the least time from the start of op to the start of the flow's
  * reader. */
 static int64_t step_ns(const cpop *c, int op, int flow)
 {
-    return mo_mean_cost_op_ns(c->x, op) + flow_ns(c, flow);
-}
-
-static void compute_ranks(cpop *c)
-{
-    const mo_instance *x = c->x;
-
-    for (int i = 0; i < x->n; i++)
-        for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
-            raise_to(&c->down_ns[x->flows[q].to],
-                     c->down_ns[i] + step_ns(c, i, q));
-    for (int i = x->n - 1; i >= 0; i--) {
-        c->up_ns[i] = mo_mean_cost_op_ns(x, i);
-        for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
-            raise_to(&c->up_ns[i], step_ns(c, i, q) + c->up_ns[x->flows[q].to]);
-        c->priority_ns[i] = c->down_ns[i] + c->up_ns[i];
-    }
-}
-
-/* Returns the first op of a critical path; -1: no ops. */
-static int first_critical(const cpop *c)
-{
-    int first = -1;
-
-    for (int i = 0; i < c->x->n; i++)
-        if (c->down_ns[i] == 0 && (first < 0 || c->up_ns[i] > c->up_ns[first]))
-            first = i;
-    return first;
+    return mo_mean_cost_op_ns(c->x, op) +
+           mo_mean_cost_flow_ns(c->x, c->regime, c->rows_ns, flow);
 }
 
 /* Returns the next op of the critical path; -1: it ends here. */
@@ -93,6 +61,7 @@ static mo_status open_cpop(cpop *c, mo_error *err)
     int64_t *length_ns =
         calloc((size_t) c->x->n_devices + 1, sizeof *length_ns);
     mo_status status = mo_mean_cost_rows(c->x, &c->rows_ns, err);
+    int first;
 
     c->down_ns = calloc(n, sizeof *c->down_ns);
     c->up_ns = calloc(n, sizeof *c->up_ns);
@@ -102,10 +71,28 @@ static mo_status open_cpop(cpop *c, mo_error *err)
                             !c->priority_ns || !c->critical))
         status = mo_fail_memory(err);
     if (status == MO_OK) {
-        compute_ranks(c);
+        const mo_instance *x = c->x;
+
+        for (int i = 0; i < x->n; i++)
+            for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
+                raise_to(&c->down_ns[x->flows[q].to],
+                         c->down_ns[i] + step_ns(c, i, q));
+        for (int i = x->n - 1; i >= 0; i--) {
+            c->up_ns[i] = mo_mean_cost_op_ns(x, i);
+            for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
+                raise_to(&c->up_ns[i],
+                         step_ns(c, i, q) + c->up_ns[x->flows[q].to]);
+            c->priority_ns[i] = c->down_ns[i] + c->up_ns[i];
+        }
         /* length_ns is scratch, by device: the length of the critical path
          * there. Takes the first device with the shortest. */
-        for (int op = first_critical(c); op >= 0; op = next_critical(c, op)) {
+        /* Returns the first op of a critical path; -1: no ops. */
+        first = -1;
+        for (int i = 0; i < c->x->n; i++)
+            if (c->down_ns[i] == 0 &&
+                (first < 0 || c->up_ns[i] > c->up_ns[first]))
+                first = i;
+        for (int op = first; op >= 0; op = next_critical(c, op)) {
             c->critical[op] = true;
             for (int k = 0; k < c->x->n_devices; k++)
                 length_ns[k] += mo_instance_p_ns(c->x, op, k);

@@ -2,15 +2,91 @@
 #include "solvers/search/baselines/etf.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/error.h"
 #include "base/heap.h"
 #include "base/minmax.h"
 #include "cost/instance.h"
 #include "schedule/placement_units.h"
+#include "schedule/regime.h"
 #include "solvers/search/baselines/baseline.h"
-#include "solvers/search/baselines/etf_memory.h"
+
+/*
+ * Free memory of the devices in the course of a schedule.  Under static memory
+ * a unit keeps the memory of its ops for good. Under live memory it keeps its
+ * weights; an op has its workspace, its outputs and its copies of remote
+ * inputs, and an output is released after its last reader has run. Without
+ * limits everything fits.
+ */
+typedef struct etf_memory {
+    const mo_instance *x;
+    const mo_placement_units *units; /* of the same regime, borrowed */
+    bool live;
+    int64_t *free_bytes; /* by device; negative after an overflow */
+    int *readers;        /* by tensor: readers that have not run */
+    mo_heap running;     /* ops by end time */
+} etf_memory;
+
+/* Saturates at INT64_MAX, which fits nowhere. */
+static void add_saturating(int64_t *bytes, int64_t more_bytes)
+{
+    if (more_bytes > 0 && !mo_int64_add(*bytes, more_bytes, bytes))
+        *bytes = INT64_MAX;
+}
+
+static int64_t output_bytes(const mo_instance *x, int op)
+{
+    int64_t bytes = 0;
+
+    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++)
+        if (q == x->tensor_start[x->flows[q].tensor])
+            add_saturating(&bytes, x->tensor_bytes[x->flows[q].tensor]);
+    return bytes;
+}
+
+/* Returns the bytes of op's inputs that come from other devices. */
+static int64_t copied_bytes(const mo_instance *x, const int *device, int op,
+                            int k)
+{
+    int64_t bytes = 0;
+
+    for (int at = x->in_start[op]; at < x->in_start[op + 1]; at++) {
+        const mo_flow *flow = &x->flows[x->in_flows[at]];
+
+        if (device[flow->from] != k)
+            add_saturating(&bytes, x->tensor_bytes[flow->tensor]);
+    }
+    return bytes;
+}
+
+/* Returns whether op fits device k now, with its unit, which is not placed
+ * yet. device has the devices of op's inputs. */
+static bool memory_fits(const etf_memory *room, const int *device, int op,
+                        int k)
+{
+    int64_t bytes = room->units->bytes[room->units->of_op[op]];
+
+    if (room->live) {
+        add_saturating(&bytes,
+                       room->x->memory_bytes[op] - room->x->weight_bytes[op]);
+        add_saturating(&bytes, output_bytes(room->x, op));
+        add_saturating(&bytes, copied_bytes(room->x, device, op, k));
+    }
+    return bytes <= room->free_bytes[k];
+}
+
+/* Saturates at -INT64_MAX. */
+static void take_bytes(etf_memory *room, int k, int64_t bytes)
+{
+    int64_t *free_bytes = &room->free_bytes[k];
+
+    if (!mo_int64_add(*free_bytes, -bytes, free_bytes))
+        *free_bytes = -INT64_MAX;
+}
 
 /*
  * Ready ops of one device. Until the device is free some of them become
@@ -37,7 +113,7 @@ typedef struct etf_state {
     const mo_instance *x;
     const mo_baseline_etf_options *options;
     mo_placement_units *units;
-    mo_baseline_etf_memory room;
+    etf_memory room;
     int *unit_device;   /* or MO_FREE */
     int *order, *place; /* topological */
     int *waits;         /* by op: inputs not placed yet */
@@ -190,19 +266,6 @@ static int awaited_child(const etf_state *s, int k)
                : -1;
 }
 
-static etf_choice child_choice(etf_state *s, int child, int k)
-{
-    etf_device *d = &s->devices[k];
-
-    if (d->awaited != child) {
-        d->awaited = child;
-        d->awaited_ns = arrival_ns(s, child, k);
-    }
-    return (etf_choice){ child, k,
-                         d->awaited_ns > d->free_ns ? d->awaited_ns
-                                                    : d->free_ns };
-}
-
 /* Sets *next to what the device would start next. */
 static mo_status next_on_device(etf_state *s, int k, etf_choice *next,
                                 mo_error *err)
@@ -213,7 +276,15 @@ static mo_status next_on_device(etf_state *s, int k, etf_choice *next,
 
     if (child < 0)
         return first_of_queue(s, &s->devices[k].ready, k, next, err);
-    favoured = child_choice(s, child, k);
+    etf_device *d = &s->devices[k];
+
+    if (d->awaited != child) {
+        d->awaited = child;
+        d->awaited_ns = arrival_ns(s, child, k);
+    }
+    favoured =
+        (etf_choice){ child, k,
+                      d->awaited_ns > d->free_ns ? d->awaited_ns : d->free_ns };
     status = first_of_queue(s, &s->devices[k].urgent, k, next, err);
     if (!starts_before(s, next, &favoured))
         *next = favoured;
@@ -241,8 +312,10 @@ static mo_status place_unit(etf_state *s, int unit, int k, mo_error *err)
     mo_status status = MO_OK;
 
     s->unit_device[unit] = k;
-    if (checks_memory(s))
-        mo_baseline_etf_memory_reserve_unit(&s->room, unit, k);
+    if (checks_memory(s)) {
+        /* Reserves memory on device k for a unit that is not pinned. */
+        take_bytes(&s->room, k, s->room.units->bytes[unit]);
+    }
     for (int at = s->units->start[unit];
          s->refused && at < s->units->start[unit + 1] && status == MO_OK;
          at++) {
@@ -256,26 +329,29 @@ static mo_status place_unit(etf_state *s, int unit, int k, mo_error *err)
     return status;
 }
 
-/* Returns the allowed device with the most free memory. */
-static int device_with_most_memory(const etf_state *s, int op)
-{
-    int best = -1;
-
-    for (int k = 0; k < s->x->n_devices; k++)
-        if (is_allowed(s, op, k) &&
-            (best < 0 || s->room.free_bytes[k] > s->room.free_bytes[best]))
-            best = k;
-    return best;
-}
-
 /* Checks memory for a unit that is not placed yet. */
 static bool fits_memory(etf_state *s, const etf_choice *p)
 {
     if (!checks_memory(s))
         return true;
-    mo_baseline_etf_memory_release_until(&s->room, s->device, p->start_ns);
+    /* Releases the memory of all ops that end by now_ns. */
+    while (s->room.running.n > 0 &&
+           s->room.running.items[0].key <= p->start_ns) {
+        int op = mo_heap_pop(&s->room.running).id;
+        const mo_instance *x = s->room.x;
+
+        take_bytes(&s->room, s->device[op],
+                   -copied_bytes(x, s->device, op, s->device[op]));
+        for (int at = x->in_start[op]; at < x->in_start[op + 1]; at++) {
+            int tensor = x->flows[x->in_flows[at]].tensor;
+
+            if (--s->room.readers[tensor] == 0 && x->tensor_bytes[tensor] > 0)
+                take_bytes(&s->room, s->device[x->tensor_from[tensor]],
+                           -x->tensor_bytes[tensor]);
+        }
+    }
     return is_unit_placed(s, p->op) ||
-           mo_baseline_etf_memory_fits(&s->room, s->device, p->op, p->device);
+           memory_fits(&s->room, s->device, p->op, p->device);
 }
 
 static void exclude_device(etf_state *s, int op, int k)
@@ -292,12 +368,18 @@ static mo_status reject_choice(etf_state *s, const etf_choice *p, mo_error *err)
     exclude_device(s, p->op, p->device);
     for (int k = 0; !s->room.live && k < s->x->n_devices; k++)
         if (is_pending(s, p->op, k) &&
-            !mo_baseline_etf_memory_fits(&s->room, s->device, p->op, k))
+            !memory_fits(&s->room, s->device, p->op, k))
             exclude_device(s, p->op, k);
     if (s->open[p->op] > 0)
         return MO_OK;
-    return place_unit(s, s->units->of_op[p->op],
-                      device_with_most_memory(s, p->op), err);
+    /* The allowed device with the most free memory. */
+    int best = -1;
+
+    for (int k = 0; k < s->x->n_devices; k++)
+        if (is_allowed(s, p->op, k) &&
+            (best < 0 || s->room.free_bytes[k] > s->room.free_bytes[best]))
+            best = k;
+    return place_unit(s, s->units->of_op[p->op], best, err);
 }
 
 static mo_status push_ready_readers(etf_state *s, int op, mo_error *err)
@@ -325,9 +407,18 @@ static mo_status commit_choice(etf_state *s, const etf_choice *p, int rank,
     s->end_ns[p->op] = p->start_ns + mo_instance_p_ns(s->x, p->op, p->device);
     d->free_ns = s->end_ns[p->op];
     d->last = p->op;
-    if (status == MO_OK && checks_memory(s))
-        status = mo_baseline_etf_memory_start_op(&s->room, s->device, p->op,
-                                                 s->end_ns[p->op], err);
+    if (status == MO_OK && checks_memory(s)) {
+        /* Starts op on device[op] until end_ns; its unit has been reserved. */
+        int op = p->op;
+        int64_t end_ns = s->end_ns[p->op];
+        int k = s->device[op];
+
+        if (s->room.live) {
+            take_bytes(&s->room, k, output_bytes(s->room.x, op));
+            take_bytes(&s->room, k, copied_bytes(s->room.x, s->device, op, k));
+            status = mo_heap_push(&s->room.running, end_ns, op, err);
+        }
+    }
     return status == MO_OK ? push_ready_readers(s, p->op, err) : status;
 }
 
@@ -391,9 +482,29 @@ static mo_status open_etf(etf_state *s, mo_error *err)
     mo_status status =
         mo_placement_units_make(x, &s->task->regime, &s->units, err);
 
-    if (status == MO_OK)
-        status = mo_baseline_etf_memory_open(&s->room, x, &s->task->regime,
-                                             s->units, err);
+    if (status == MO_OK) {
+        /* Allocates for an instance; the caller calls memory_close(),
+         * also after an error. units must outlive it. */
+        const mo_placement_units *units = s->units;
+
+        s->room =
+            (etf_memory){ .x = x,
+                          .units = units,
+                          .live = s->task->regime.memory == MO_MEMORY_LIVE };
+        s->room.free_bytes =
+            malloc(((size_t) x->n_devices + 1) * sizeof *s->room.free_bytes);
+        s->room.readers =
+            malloc(((size_t) x->n_tensors + 1) * sizeof *s->room.readers);
+        if (!s->room.free_bytes || !s->room.readers) {
+            status = mo_fail_memory(err);
+        } else {
+            mo_placement_units_free_bytes(x, units, s->room.free_bytes);
+            for (int t = 0; t < x->n_tensors; t++)
+                s->room.readers[t] =
+                    x->tensor_start[t + 1] - x->tensor_start[t];
+            status = MO_OK;
+        }
+    }
     if (status == MO_OK && !reserve_arrays(s))
         status = mo_fail_memory(err);
     if (status == MO_OK)
@@ -417,26 +528,6 @@ static void clear_ready_queue(ready_queue *l)
     mo_heap_clear(&l->now);
 }
 
-static void close_etf(etf_state *s)
-{
-    for (int k = 0; s->devices && k < s->x->n_devices; k++) {
-        clear_ready_queue(&s->devices[k].ready);
-        clear_ready_queue(&s->devices[k].urgent);
-    }
-    free(s->refused);
-    free(s->devices);
-    free(s->end_ns);
-    free(s->rank);
-    free(s->device);
-    free(s->open);
-    free(s->waits);
-    free(s->place);
-    free(s->order);
-    free(s->unit_device);
-    mo_baseline_etf_memory_close(&s->room);
-    mo_placement_units_free(s->units);
-}
-
 mo_status mo_baseline_etf_place(const mo_method_task *task,
                                 const mo_baseline_etf_options *options,
                                 mo_method_result *placed, mo_error *err)
@@ -449,6 +540,25 @@ mo_status mo_baseline_etf_place(const mo_method_task *task,
         status = place_all(&s, placed, &all, err);
     if (all)
         status = mo_baseline_simulate(task, s.device, s.rank, placed, err);
-    close_etf(&s);
+
+    for (int k = 0; s.devices && k < s.x->n_devices; k++) {
+        clear_ready_queue(&s.devices[k].ready);
+        clear_ready_queue(&s.devices[k].urgent);
+    }
+    free(s.refused);
+    free(s.devices);
+    free(s.end_ns);
+    free(s.rank);
+    free(s.device);
+    free(s.open);
+    free(s.waits);
+    free(s.place);
+    free(s.order);
+    free(s.unit_device);
+    mo_heap_clear(&s.room.running);
+    free(s.room.readers);
+    free(s.room.free_bytes);
+    s.room = (etf_memory){ 0 };
+    mo_placement_units_free(s.units);
     return status;
 }

@@ -17,7 +17,7 @@
 
 typedef struct mo_baseline_etf_options {
     /* An op goes to devices with enough free memory, if there are any: by the
-     * task's memory model, see etf_memory.h. */
+     * task's memory model, see etf.c. */
     bool memory;
 
     /* By op and device, op * K + device: allowed; NULL: all are. Pins and

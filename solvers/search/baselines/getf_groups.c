@@ -9,39 +9,22 @@
 /* Tolerance of a solver's half, and of rounding in powers of gamma. */
 #define TOLERANCE 1e-6
 
-/* Returns INFINITY for a single group. */
-static double find_gamma(int m)
-{
-    return m > 2 ? log2(m) / log2(log2(m)) : INFINITY;
-}
-
-static int count_groups(int m, double gamma)
-{
-    return isinf(gamma) ? 1 : (int) ceil(log2(m) / log2(gamma) - TOLERANCE);
-}
-
-static int group_of_speed(double speed, double gamma, int n_groups)
-{
-    double next = gamma;
-    int group = 0;
-
-    while (group < n_groups - 1 && speed >= next * (1 - TOLERANCE)) {
-        group++;
-        next *= gamma;
-    }
-    return group;
-}
-
 mo_status mo_baseline_getf_groups_make(const mo_instance *x,
                                        mo_baseline_getf_groups *groups,
                                        mo_error *err)
 {
     double slowest_ns = 0;
     size_t m = (size_t) x->n_devices;
-    double gamma = find_gamma(x->n_devices);
+    /* INFINITY: a single group. */
+    double gamma = x->n_devices > 2
+                       ? log2(x->n_devices) / log2(log2(x->n_devices))
+                       : INFINITY;
 
-    *groups =
-        (mo_baseline_getf_groups){ .n = count_groups(x->n_devices, gamma) };
+    *groups = (mo_baseline_getf_groups){
+        .n = (isinf(gamma)
+                  ? 1
+                  : (int) ceil(log2(x->n_devices) / log2(gamma) - TOLERANCE))
+    };
     groups->of_device = calloc(m + 1, sizeof *groups->of_device);
     groups->speed = calloc(m + 1, sizeof *groups->speed);
     groups->total = calloc((size_t) groups->n + 1, sizeof *groups->total);
@@ -60,8 +43,15 @@ mo_status mo_baseline_getf_groups_make(const mo_instance *x,
                                             : 1;
     }
     for (int k = 0; k < x->n_devices; k++) {
-        groups->of_device[k] =
-            group_of_speed(groups->speed[k], gamma, groups->n);
+        double speed = groups->speed[k];
+        double next = gamma;
+        int group = 0;
+
+        while (group < groups->n - 1 && speed >= next * (1 - TOLERANCE)) {
+            group++;
+            next *= gamma;
+        }
+        groups->of_device[k] = group;
         groups->total[groups->of_device[k]] += groups->speed[k];
     }
     return MO_OK;

@@ -89,25 +89,19 @@ static int choose_device(const hare *h, int op)
     return best;
 }
 
-/* Returns when all inputs of op are on device k, without congestion. */
-static int64_t arrival_ns(const hare *h, int op, int k)
+static void place_op(hare *h, int op, int k, int rank)
 {
-    int64_t last_ns = 0;
+    int unit = h->units->of_op[op];
+    /* When all inputs of op are on device k, without congestion. */
+    int64_t start_ns = 0;
 
     for (int at = h->x->in_start[op]; at < h->x->in_start[op + 1]; at++) {
         int q = h->x->in_flows[at], from = h->x->flows[q].from;
         int64_t ns =
             h->end_ns[from] + mo_instance_flow_ns(h->x, q, h->device[from], k);
 
-        last_ns = mo_max_i64(ns, last_ns);
+        start_ns = mo_max_i64(ns, start_ns);
     }
-    return last_ns;
-}
-
-static void place_op(hare *h, int op, int k, int rank)
-{
-    int unit = h->units->of_op[op];
-    int64_t start_ns = arrival_ns(h, op, k);
 
     if (h->unit_device[unit] == MO_FREE) {
         h->unit_device[unit] = k;
@@ -121,22 +115,6 @@ static void place_op(hare *h, int op, int k, int rank)
     h->rank[op] = rank;
     h->end_ns[op] = start_ns + mo_instance_p_ns(h->x, op, k);
     h->free_ns[k] = h->end_ns[op];
-}
-
-static mo_status push_ready_readers(hare *h, int op, mo_error *err)
-{
-    const mo_instance *x = h->x;
-    mo_status status = MO_OK;
-
-    for (int q = x->out_start[op]; q < x->out_start[op + 1] && status == MO_OK;
-         q++) {
-        int to = x->flows[q].to;
-
-        if (--h->waits[to] == 0)
-            status = mo_heap_push(&h->ready, h->end_ns[latest_input(h, to)], to,
-                                  err);
-    }
-    return status;
 }
 
 /* Sets *all unless stopped. */
@@ -154,7 +132,17 @@ static mo_status place_all(hare *h, mo_method_result *placed, bool *all,
         if (mo_baseline_should_stop(h->task, n, n, placed))
             return MO_OK;
         place_op(h, op, choose_device(h, op), n);
-        status = push_ready_readers(h, op, err);
+        const mo_instance *x = h->x;
+        status = MO_OK;
+
+        for (int q = x->out_start[op];
+             q < x->out_start[op + 1] && status == MO_OK; q++) {
+            int to = x->flows[q].to;
+
+            if (--h->waits[to] == 0)
+                status = mo_heap_push(&h->ready, h->end_ns[latest_input(h, to)],
+                                      to, err);
+        }
     }
     *all = status == MO_OK;
     return status;

@@ -37,23 +37,6 @@ static int compare_favours(const void *a, const void *b)
     return (f->flow > g->flow) - (f->flow < g->flow);
 }
 
-static void choose_favourites(const mo_instance *x, const favour *favours,
-                              bool *has_parent, int *favourite)
-{
-    for (int i = 0; i < x->n; i++)
-        favourite[i] = MO_FREE;
-    for (int i = 0; i < x->n_flows; i++) {
-        const mo_flow *flow = &x->flows[favours[i].flow];
-
-        if (favours[i].value > MAX_FOR_FAVOURITE)
-            break;
-        if (favourite[flow->from] != MO_FREE || has_parent[flow->to])
-            continue;
-        favourite[flow->from] = flow->to;
-        has_parent[flow->to] = true;
-    }
-}
-
 static mo_status find_favourites(const mo_instance *x,
                                  const mo_solution *solution, int *favourite,
                                  mo_error *err)
@@ -76,7 +59,18 @@ static mo_status find_favourites(const mo_instance *x,
                 favours[name.number[0]].value = v->value;
         }
         qsort(favours, (size_t) x->n_flows, sizeof *favours, compare_favours);
-        choose_favourites(x, favours, has_parent, favourite);
+        for (int i = 0; i < x->n; i++)
+            favourite[i] = MO_FREE;
+        for (int i = 0; i < x->n_flows; i++) {
+            const mo_flow *flow = &x->flows[favours[i].flow];
+
+            if (favours[i].value > MAX_FOR_FAVOURITE)
+                break;
+            if (favourite[flow->from] != MO_FREE || has_parent[flow->to])
+                continue;
+            favourite[flow->from] = flow->to;
+            has_parent[flow->to] = true;
+        }
     }
     free(has_parent);
     free(favours);

@@ -35,9 +35,9 @@ static int64_t add_saturating(int64_t a, int64_t b)
     return sum;
 }
 
-/* Returns the share of each device in bytes. */
-static int64_t share_bytes(const topo_filler *f)
+static void set_shares(topo_filler *f, bool limited)
 {
+    /* The share of each device in bytes. */
     int64_t all_bytes = 0, largest_bytes = 0;
 
     for (int u = 0; u < f->units->n; u++) {
@@ -46,12 +46,7 @@ static int64_t share_bytes(const topo_filler *f)
         all_bytes = add_saturating(all_bytes, bytes);
         largest_bytes = mo_max_i64(bytes, largest_bytes);
     }
-    return add_saturating(all_bytes / f->x->n_devices, largest_bytes);
-}
-
-static void set_shares(topo_filler *f, bool limited)
-{
-    int64_t share = share_bytes(f);
+    int64_t share = add_saturating(all_bytes / f->x->n_devices, largest_bytes);
 
     for (int k = 0; k < f->x->n_devices; k++) {
         int64_t capacity = limited ? f->x->capacity_bytes[k] : INT64_MAX;
@@ -68,24 +63,6 @@ static void set_shares(topo_filler *f, bool limited)
     }
 }
 
-static void fill_devices(topo_filler *f, const int *order, int *device)
-{
-    int k = 0, last = f->x->n_devices - 1;
-
-    for (int p = 0; p < f->x->n; p++) {
-        int op = order[p], unit = f->units->of_op[op];
-
-        if (f->unit_device[unit] == MO_FREE) {
-            while (k < last && f->units->bytes[unit] > f->room_bytes[k])
-                k++;
-            f->unit_device[unit] = k;
-            if (f->room_bytes[k] >= 0)
-                f->room_bytes[k] -= f->units->bytes[unit];
-        }
-        device[op] = f->unit_device[unit];
-    }
-}
-
 static mo_status place_m_topo(const mo_method_task *task,
                               mo_method_result *placed, mo_error *err)
 {
@@ -96,6 +73,7 @@ static mo_status place_m_topo(const mo_method_task *task,
     int *order = malloc(n * sizeof *order), *rank = malloc(n * sizeof *rank);
     int *device = malloc(n * sizeof *device);
     mo_status status = mo_placement_units_make(x, &sums, &f.units, err);
+    int k, last;
 
     f.room_bytes = malloc(((size_t) x->n_devices + 1) * sizeof *f.room_bytes);
     f.unit_device = malloc(n * sizeof *f.unit_device);
@@ -106,7 +84,20 @@ static mo_status place_m_topo(const mo_method_task *task,
         status = mo_baseline_topo_order(x, order, rank, err);
     if (status == MO_OK) {
         set_shares(&f, task->regime.memory != MO_MEMORY_NONE);
-        fill_devices(&f, order, device);
+        k = 0;
+        last = f.x->n_devices - 1;
+        for (int p = 0; p < f.x->n; p++) {
+            int op = order[p], unit = f.units->of_op[op];
+
+            if (f.unit_device[unit] == MO_FREE) {
+                while (k < last && f.units->bytes[unit] > f.room_bytes[k])
+                    k++;
+                f.unit_device[unit] = k;
+                if (f.room_bytes[k] >= 0)
+                    f.room_bytes[k] -= f.units->bytes[unit];
+            }
+            device[op] = f.unit_device[unit];
+        }
         status = mo_baseline_simulate(task, device, rank, placed, err);
     }
     mo_placement_units_free(f.units);

@@ -70,31 +70,6 @@ static mo_status place_ops_with_clusters(const mo_method_task *task,
     return status;
 }
 
-/* The solver's values may be no valid schedule, which is not an error here. */
-static mo_status place_by_solution(const mo_method_task *task,
-                                   const mo_baseline_clustering *merged,
-                                   const mo_baseline_milp_model *model,
-                                   const mo_baseline_milp_result *solved,
-                                   mo_method_result *placed, mo_error *err)
-{
-    mo_schedule *claims = NULL;
-    mo_error wrong = { 0 };
-    mo_status status = mo_answer_schedule(solved->solution, merged->x,
-                                          &model->regime, solved->unit_ns,
-                                          MO_ANSWER_TOLERANCE, &claims, &wrong);
-
-    if (status == MO_OK) {
-        status = place_ops_with_clusters(task, merged, claims, placed, err);
-    } else if (status == MO_E_INPUT) {
-        mo_utf8_escape_controls(placed->why, sizeof placed->why, wrong.text);
-        status = MO_OK;
-    } else if (err) {
-        *err = wrong;
-    }
-    mo_schedule_free(claims);
-    return status;
-}
-
 static mo_status place_pesto(const mo_method_task *task,
                              mo_method_result *placed, mo_error *err)
 {
@@ -111,8 +86,26 @@ static mo_status place_pesto(const mo_method_task *task,
         model.x = merged->x;
         status = mo_baseline_milp_solve(task, &model, &solved, placed, err);
     }
-    if (status == MO_OK && solved.solution)
-        status = place_by_solution(task, merged, &model, &solved, placed, err);
+    if (status == MO_OK && solved.solution) {
+        /* The solver's values may be no valid schedule, which is not an error
+         * here. */
+        mo_schedule *claims = NULL;
+        mo_error wrong = { 0 };
+        status = mo_answer_schedule(solved.solution, merged->x, &model.regime,
+                                    solved.unit_ns, MO_ANSWER_TOLERANCE,
+                                    &claims, &wrong);
+
+        if (status == MO_OK) {
+            status = place_ops_with_clusters(task, merged, claims, placed, err);
+        } else if (status == MO_E_INPUT) {
+            mo_utf8_escape_controls(placed->why, sizeof placed->why,
+                                    wrong.text);
+            status = MO_OK;
+        } else if (err) {
+            *err = wrong;
+        }
+        mo_schedule_free(claims);
+    }
     mo_solution_free(solved.solution);
     mo_baseline_clustering_free(merged);
     return status;

@@ -33,40 +33,6 @@ static mo_status sum_resident_bytes(const mo_method_task *task, int64_t *bytes,
     return MO_OK;
 }
 
-/* Tries the devices until the schedule fits. The first is kept in case none
- * does; others with too little memory are skipped. */
-static mo_status try_devices(const mo_method_task *task, mo_heap *devices,
-                             int64_t bytes, mo_method_result *placed,
-                             mo_error *err)
-{
-    const mo_regime regime = mo_baseline_regime_without_memory(task);
-    mo_status status = MO_OK;
-
-    while (status == MO_OK && devices->n > 0 && !placed->fits) {
-        int device = mo_heap_pop(devices).id;
-        mo_schedule *schedule;
-
-        if (placed->schedule && bytes > task->x->capacity_bytes[device])
-            continue;
-        status =
-            mo_single_device_schedule(task->x, &regime, device, &schedule, err);
-        if (status == MO_OK && schedule) {
-            /* Takes over the schedule as the result, unless there is one and
-             * this does not fit either. */
-            mo_method_result other = { 0 };
-
-            status = mo_baseline_set_schedule(task, schedule, &other, err);
-            if (status == MO_OK && (!placed->schedule || other.fits)) {
-                mo_method_result_clear(placed);
-                *placed = other;
-            } else {
-                mo_method_result_clear(&other);
-            }
-        }
-    }
-    return status;
-}
-
 static mo_status place_single(const mo_method_task *task,
                               mo_method_result *placed, mo_error *err)
 {
@@ -77,8 +43,34 @@ static mo_status place_single(const mo_method_task *task,
     for (int k = 0; k < task->x->n_devices && status == MO_OK; k++)
         status =
             mo_heap_push(&devices, mo_single_device_ns(task->x, k), k, err);
-    if (status == MO_OK)
-        status = try_devices(task, &devices, bytes, placed, err);
+    if (status == MO_OK) {
+        /* Tries the devices until the schedule fits. The first is kept in case
+         * none does; others with too little memory are skipped. */
+        const mo_regime regime = mo_baseline_regime_without_memory(task);
+
+        while (status == MO_OK && devices.n > 0 && !placed->fits) {
+            int device = mo_heap_pop(&devices).id;
+            mo_schedule *schedule;
+
+            if (placed->schedule && bytes > task->x->capacity_bytes[device])
+                continue;
+            status = mo_single_device_schedule(task->x, &regime, device,
+                                               &schedule, err);
+            if (status == MO_OK && schedule) {
+                /* Takes over the schedule as the result, unless there is one
+                 * and this does not fit either. */
+                mo_method_result other = { 0 };
+
+                status = mo_baseline_set_schedule(task, schedule, &other, err);
+                if (status == MO_OK && (!placed->schedule || other.fits)) {
+                    mo_method_result_clear(placed);
+                    *placed = other;
+                } else {
+                    mo_method_result_clear(&other);
+                }
+            }
+        }
+    }
     mo_heap_clear(&devices);
     if (status == MO_OK && !placed->schedule)
         snprintf(placed->why, sizeof placed->why,

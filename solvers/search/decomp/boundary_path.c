@@ -43,39 +43,35 @@ void mo_decomp_path_free(mo_decomp_path *w)
     free(w);
 }
 
-static void relax_segment(mo_decomp_path *w, int segment)
-{
-    const int64_t *table = w->tables[w->segments->cls[segment]];
-    unsigned char *from = w->from + (size_t) segment * (size_t) w->n_states;
-    int n = w->n_states;
-    int64_t *next = w->next;
-
-    for (int b = 0; b < n; b++)
-        next[b] = INT64_MAX;
-    for (int a = 0; a < n; a++) {
-        if (w->now[a] == INT64_MAX)
-            continue;
-        for (int b = 0; b < n; b++) {
-            int64_t step_ns = table[a * n + b];
-
-            if (step_ns != INT64_MAX && w->now[a] + step_ns < next[b]) {
-                next[b] = w->now[a] + step_ns;
-                from[b] = (unsigned char) a;
-            }
-        }
-    }
-    w->next = w->now;
-    w->now = next;
-}
-
 int64_t mo_decomp_path_shortest(mo_decomp_path *w)
 {
     int n = w->segments->n, state = 0;
 
     for (int a = 0; a < w->n_states; a++)
         w->now[a] = a == 0 ? 0 : INT64_MAX;
-    for (int i = 0; i < n; i++)
-        relax_segment(w, i);
+    for (int i = 0; i < n; i++) {
+        const int64_t *table = w->tables[w->segments->cls[i]];
+        unsigned char *from = w->from + (size_t) i * (size_t) w->n_states;
+        int count = w->n_states;
+        int64_t *next = w->next;
+
+        for (int b = 0; b < count; b++)
+            next[b] = INT64_MAX;
+        for (int a = 0; a < count; a++) {
+            if (w->now[a] == INT64_MAX)
+                continue;
+            for (int b = 0; b < count; b++) {
+                int64_t step_ns = table[a * count + b];
+
+                if (step_ns != INT64_MAX && w->now[a] + step_ns < next[b]) {
+                    next[b] = w->now[a] + step_ns;
+                    from[b] = (unsigned char) a;
+                }
+            }
+        }
+        w->next = w->now;
+        w->now = next;
+    }
     if (w->now[0] == INT64_MAX)
         return INT64_MAX;
     for (int i = n - 1; i > 0; i--) {

@@ -131,24 +131,6 @@ static int64_t op_end_ns(const mo_instance *x, const mo_schedule *s, int op)
     return s->start_ns[op] + mo_instance_p_ns(x, op, s->device[op]);
 }
 
-static void set_all_times(const composition *c, mo_schedule *s)
-{
-    const mo_decomp_segments *p = c->classes->segments;
-    int t = 0;
-
-    for (int i = 0; i < p->n; i++) {
-        int u = mo_decomp_segment_entry(p, i);
-        int64_t begin_ns = u == MO_FREE ? 0 : op_end_ns(c->classes->x, s, u);
-
-        if (class_of(c->classes, i)->part)
-            set_segment_times(c->classes, i, schedule_of(c, i), begin_ns, s,
-                              &t);
-        else
-            set_direct_times(c->classes, i, begin_ns, s, &t);
-    }
-    assert(t == s->n_transfers);
-}
-
 /* Sets the makespan. Under live memory nothing is left-shifted: a later start
  * may be what makes the schedule fit. */
 static mo_status set_makespan(const mo_instance *x, mo_schedule *s,
@@ -172,6 +154,8 @@ mo_status mo_decomp_compose(const mo_decomp_classes *classes,
     int *device = malloc(((size_t) classes->x->n + 1) * sizeof *device);
     mo_schedule *s = NULL;
     mo_status status;
+    const mo_decomp_segments *p;
+    int t;
 
     if (!device)
         return mo_fail_memory(err);
@@ -181,7 +165,19 @@ mo_status mo_decomp_compose(const mo_decomp_classes *classes,
     free(device);
     if (status != MO_OK)
         return status;
-    set_all_times(&c, s);
+    p = c.classes->segments;
+    t = 0;
+    for (int i = 0; i < p->n; i++) {
+        int u = mo_decomp_segment_entry(p, i);
+        int64_t begin_ns = u == MO_FREE ? 0 : op_end_ns(c.classes->x, s, u);
+
+        if (class_of(c.classes, i)->part)
+            set_segment_times(c.classes, i, schedule_of(&c, i), begin_ns, s,
+                              &t);
+        else
+            set_direct_times(c.classes, i, begin_ns, s, &t);
+    }
+    assert(t == s->n_transfers);
     status = set_makespan(classes->x, s, err);
     if (status == MO_OK)
         *schedule = s;

@@ -28,7 +28,7 @@ int64_t mo_decomp_direct_transfer_ns(const mo_instance *x,
 
     if (from == to)
         return 0;
-    /* All flows go to v: each carries another tensor. */
+    /* All flows of u go to v, each with a different tensor. */
     for (int q = x->out_start[u]; q < x->out_start[u + 1]; q++) {
         int64_t ns = mo_schedule_flow_ns(x, regime, q, from, to);
 
@@ -40,7 +40,7 @@ int64_t mo_decomp_direct_transfer_ns(const mo_instance *x,
                : longest_ns;
 }
 
-/* Whether pin and memory allow op alone on the device. */
+/* Whether op may be on the device by its pin, and fits there alone. */
 static bool op_may_be_on(const mo_decomp_classes *classes, int op, int device)
 {
     const mo_instance *x = classes->x;
@@ -80,48 +80,6 @@ static int64_t direct_time_ns(const mo_decomp_classes *classes, int u, int v,
     return ns + mo_instance_p_ns(classes->x, v, device[b]);
 }
 
-static void init_bounds(const mo_decomp_classes *classes, mo_decomp_class *cls,
-                        int segment)
-{
-    int u = mo_decomp_segment_entry(classes->segments, segment),
-        n = classes->states->n;
-    int v = mo_decomp_segment_exit(classes->segments, segment);
-
-    for (int a = 0; a < n; a++)
-        for (int b = 0; b < n; b++) {
-            int boundary = a * n + b;
-            bool possible = is_boundary_possible(classes, u, v, a, b);
-
-            cls->upper_ns[boundary] = INT64_MAX;
-            cls->lower_ns[boundary] = possible ? 0 : INT64_MAX;
-            if (possible && !cls->part)
-                cls->upper_ns[boundary] = direct_time_ns(classes, u, v, a, b);
-        }
-}
-
-/* Numbers the groups of the sub-instance from 0 on. number, by group of the
- * whole instance, is all MO_FREE before and after. */
-static void renumber_groups(mo_instance *x, int *number)
-{
-    int n = 0;
-
-    for (int i = 0; i < x->n; i++)
-        if (x->group[i] != MO_FREE && number[x->group[i]] == MO_FREE)
-            number[x->group[i]] = n++;
-    for (int i = 0; i < x->n; i++)
-        if (x->group[i] != MO_FREE)
-            x->group[i] = number[x->group[i]];
-    x->n_groups = n;
-}
-
-static void reset_group_numbers(const mo_instance *whole, int first, int n,
-                                int *number)
-{
-    for (int i = first; i < first + n; i++)
-        if (whole->group[i] != MO_FREE)
-            number[whole->group[i]] = MO_FREE;
-}
-
 static mo_status make_sub_instance(const mo_decomp_classes *classes,
                                    mo_decomp_class *cls, int segment,
                                    int *group_number, mo_error *err)
@@ -139,28 +97,23 @@ static mo_status make_sub_instance(const mo_decomp_classes *classes,
                                   &cls->part, err);
     free(ops);
     if (status == MO_OK) {
-        renumber_groups(cls->part->x, group_number);
-        reset_group_numbers(classes->x, first, n, group_number);
+        /* Numbers the groups of the sub-instance from 0 on. group_number, by
+         * group of the whole instance, is all MO_FREE before and after. */
+        mo_instance *x = cls->part->x;
+        int count = 0;
+
+        for (int i = 0; i < x->n; i++)
+            if (x->group[i] != MO_FREE && group_number[x->group[i]] == MO_FREE)
+                group_number[x->group[i]] = count++;
+        for (int i = 0; i < x->n; i++)
+            if (x->group[i] != MO_FREE)
+                x->group[i] = group_number[x->group[i]];
+        x->n_groups = count;
+        for (int i = first; i < first + n; i++)
+            if (classes->x->group[i] != MO_FREE)
+                group_number[classes->x->group[i]] = MO_FREE;
     }
     return status;
-}
-
-static mo_status reserve_tables(const mo_decomp_classes *classes,
-                                mo_decomp_class *cls, mo_error *err)
-{
-    size_t n = (size_t) classes->states->n * (size_t) classes->states->n;
-
-    cls->upper_ns = mo_arena_array(classes->arena, n, sizeof *cls->upper_ns);
-    cls->lower_ns = cls->upper_ns;
-    if (cls->part) {
-        cls->lower_ns =
-            mo_arena_array(classes->arena, n, sizeof *cls->lower_ns);
-        cls->boundaries =
-            mo_arena_array(classes->arena, n, sizeof *cls->boundaries);
-    }
-    return cls->upper_ns && cls->lower_ns && (!cls->part || cls->boundaries)
-               ? MO_OK
-               : mo_fail_memory(err);
 }
 
 static mo_status make_class(const mo_decomp_classes *classes,
@@ -178,10 +131,40 @@ static mo_status make_class(const mo_decomp_classes *classes,
     cls->v = has_v ? cls->n - 1 : MO_FREE;
     if (cls->n > has_u + has_v)
         status = make_sub_instance(classes, cls, segment, group_number, err);
-    if (status == MO_OK)
-        status = reserve_tables(classes, cls, err);
-    if (status == MO_OK)
-        init_bounds(classes, cls, segment);
+    if (status == MO_OK) {
+        size_t n = (size_t) classes->states->n * (size_t) classes->states->n;
+
+        cls->upper_ns =
+            mo_arena_array(classes->arena, n, sizeof *cls->upper_ns);
+        cls->lower_ns = cls->upper_ns;
+        if (cls->part) {
+            cls->lower_ns =
+                mo_arena_array(classes->arena, n, sizeof *cls->lower_ns);
+            cls->boundaries =
+                mo_arena_array(classes->arena, n, sizeof *cls->boundaries);
+        }
+        status =
+            cls->upper_ns && cls->lower_ns && (!cls->part || cls->boundaries)
+                ? MO_OK
+                : mo_fail_memory(err);
+    }
+    if (status == MO_OK) {
+        int u = mo_decomp_segment_entry(classes->segments, segment),
+            n = classes->states->n;
+        int v = mo_decomp_segment_exit(classes->segments, segment);
+
+        for (int a = 0; a < n; a++)
+            for (int b = 0; b < n; b++) {
+                int boundary = a * n + b;
+                bool possible = is_boundary_possible(classes, u, v, a, b);
+
+                cls->upper_ns[boundary] = INT64_MAX;
+                cls->lower_ns[boundary] = possible ? 0 : INT64_MAX;
+                if (possible && !cls->part)
+                    cls->upper_ns[boundary] =
+                        direct_time_ns(classes, u, v, a, b);
+            }
+    }
     return status;
 }
 
@@ -236,27 +219,24 @@ mo_status mo_decomp_classes_new(const mo_decomp_segments *segments,
     return status;
 }
 
-static void clear_class(const mo_decomp_classes *classes, mo_decomp_class *cls)
-{
-    int n = classes->states->n * classes->states->n;
-
-    for (int boundary = 0; boundary < n && cls->boundaries; boundary++) {
-        mo_decomp_variant *variants = cls->boundaries[boundary].variants;
-
-        if (!variants)
-            mo_schedule_free(cls->boundaries[boundary].best);
-        for (int i = 0; variants && i < classes->n_variants; i++)
-            mo_schedule_free(variants[i].schedule);
-    }
-    mo_sub_instance_free(cls->part);
-}
-
 void mo_decomp_classes_free(mo_decomp_classes *classes)
 {
     if (!classes)
         return;
-    for (int i = 0; i < classes->n && classes->classes; i++)
-        clear_class(classes, &classes->classes[i]);
+    for (int i = 0; i < classes->n && classes->classes; i++) {
+        mo_decomp_class *cls = &classes->classes[i];
+        int n = classes->states->n * classes->states->n;
+
+        for (int boundary = 0; boundary < n && cls->boundaries; boundary++) {
+            mo_decomp_variant *variants = cls->boundaries[boundary].variants;
+
+            if (!variants)
+                mo_schedule_free(cls->boundaries[boundary].best);
+            for (int j = 0; variants && j < classes->n_variants; j++)
+                mo_schedule_free(variants[j].schedule);
+        }
+        mo_sub_instance_free(cls->part);
+    }
     mo_arena_free(classes->arena);
     free(classes->classes);
     free(classes);
@@ -357,24 +337,7 @@ int mo_decomp_class_cheapest_variant(const mo_decomp_classes *classes,
     return best;
 }
 
-/* Fills bytes by device; returns the device with the most bytes. */
-static int count_resident_bytes(const mo_decomp_classes *classes,
-                                const mo_decomp_class *cls,
-                                const mo_schedule *s, int64_t *bytes)
-{
-    int most = 0;
-
-    memset(bytes, 0, (size_t) classes->x->n_devices * sizeof *bytes);
-    for (int i = 0; i < s->n; i++)
-        bytes[s->device[i]] +=
-            mo_regime_resident_bytes(cls->part->x, classes->regime.memory, i);
-    for (int k = 1; k < classes->x->n_devices; k++)
-        most = bytes[k] > bytes[most] ? k : most;
-    return most;
-}
-
-/* Whether a variant is no longer than another and needs no more of any
- * device. */
+/* Whether a is no longer than b and needs no more memory of any device. */
 static bool dominates(const mo_decomp_classes *classes,
                       const mo_decomp_variant *a, const mo_decomp_variant *b)
 {
@@ -390,9 +353,12 @@ static void swap_variants(const mo_decomp_classes *classes,
                           mo_decomp_variant *a, mo_decomp_variant *b)
 {
     mo_schedule *schedule = a->schedule;
+    int maker = a->maker;
 
     a->schedule = b->schedule;
     b->schedule = schedule;
+    a->maker = b->maker;
+    b->maker = maker;
     for (int k = 0; k < classes->x->n_devices; k++) {
         int64_t bytes = a->bytes[k];
 
@@ -401,8 +367,9 @@ static void swap_variants(const mo_decomp_classes *classes,
     }
 }
 
-/* Exchanges a variant that is not dominated with an extra one: a vacant or
- * dominated one, or the one of greatest priced time. */
+/* Keeps a variant that is not dominated in an extra slot, one that is vacant or
+ * dominated, or the one of greatest priced time; *variant becomes the former
+ * content of the slot. */
 static void keep_extra_variant(const mo_decomp_classes *classes,
                                mo_decomp_boundary *boundary,
                                mo_decomp_variant *variant)
@@ -431,37 +398,6 @@ static void keep_extra_variant(const mo_decomp_classes *classes,
         swap_variants(classes, worst, variant);
 }
 
-/* Takes the schedule over or frees it. A new best replaces the variant of its
- * own device only, of which it is the shortest, too. */
-static mo_status keep_variant(const mo_decomp_classes *classes,
-                              mo_decomp_class *cls,
-                              mo_decomp_boundary *boundary,
-                              mo_schedule *schedule, mo_error *err)
-{
-    mo_decomp_variant variant = { .schedule = schedule }, *slot;
-    mo_status status = reserve_variants(classes, boundary, err);
-
-    variant.bytes =
-        malloc((size_t) classes->x->n_devices * sizeof *variant.bytes);
-    if (status == MO_OK && !variant.bytes)
-        status = mo_fail_memory(err);
-    if (status == MO_OK) {
-        slot = &boundary->variants[count_resident_bytes(classes, cls, schedule,
-                                                        variant.bytes)];
-        if (!boundary->best ||
-            schedule->makespan_ns < boundary->best->makespan_ns)
-            boundary->best = schedule;
-        if (!slot->schedule ||
-            schedule->makespan_ns < slot->schedule->makespan_ns)
-            swap_variants(classes, slot, &variant);
-        if (variant.schedule)
-            keep_extra_variant(classes, boundary, &variant);
-    }
-    mo_schedule_free(variant.schedule);
-    free(variant.bytes);
-    return status;
-}
-
 mo_status mo_decomp_class_update_upper(const mo_decomp_classes *classes,
                                        mo_decomp_class *cls, int number,
                                        mo_schedule *schedule, mo_error *err)
@@ -470,7 +406,40 @@ mo_status mo_decomp_class_update_upper(const mo_decomp_classes *classes,
     mo_status status = MO_OK;
 
     if (schedule && classes->keep_variants) {
-        status = keep_variant(classes, cls, boundary, schedule, err);
+        /* A new best schedule is also the shortest of the device that has most
+         * of its bytes: it replaces the variant of this device. */
+        mo_decomp_variant variant = { .schedule = schedule,
+                                      .maker = classes->maker },
+                          *slot;
+        status = reserve_variants(classes, boundary, err);
+
+        variant.bytes =
+            malloc((size_t) classes->x->n_devices * sizeof *variant.bytes);
+        if (status == MO_OK && !variant.bytes)
+            status = mo_fail_memory(err);
+        if (status == MO_OK) {
+            /* Bytes by device; most: the device with the most of them. */
+            int most = 0;
+
+            memset(variant.bytes, 0,
+                   (size_t) classes->x->n_devices * sizeof *variant.bytes);
+            for (int i = 0; i < schedule->n; i++)
+                variant.bytes[schedule->device[i]] += mo_regime_resident_bytes(
+                    cls->part->x, classes->regime.memory, i);
+            for (int k = 1; k < classes->x->n_devices; k++)
+                most = variant.bytes[k] > variant.bytes[most] ? k : most;
+            slot = &boundary->variants[most];
+            if (!boundary->best ||
+                schedule->makespan_ns < boundary->best->makespan_ns)
+                boundary->best = schedule;
+            if (!slot->schedule ||
+                schedule->makespan_ns < slot->schedule->makespan_ns)
+                swap_variants(classes, slot, &variant);
+            if (variant.schedule)
+                keep_extra_variant(classes, boundary, &variant);
+        }
+        mo_schedule_free(variant.schedule);
+        free(variant.bytes);
     } else if (schedule && schedule->makespan_ns < cls->upper_ns[number]) {
         mo_schedule_free(boundary->best);
         boundary->best = schedule;

@@ -40,6 +40,7 @@ enum {
 typedef struct mo_decomp_variant {
     mo_schedule *schedule; /* owned; NULL: none yet */
     int64_t *bytes;        /* by device: resident */
+    int maker;             /* of the schedule; 0: none that counts */
 } mo_decomp_variant;
 
 /* A state for each end of the segment, with what is known about it. */
@@ -75,6 +76,7 @@ typedef struct mo_decomp_classes {
     bool keep_variants;
     int n_variants;   /* by boundary, at most 255 */
     double *price_ns; /* by device: multiplier of its bytes, 0 at first */
+    int maker;        /* of variants that are added from now on; 0 at first */
     int n;
     mo_decomp_class *classes;
     mo_arena *arena;
@@ -99,8 +101,9 @@ mo_status mo_decomp_class_pin_boundary(const mo_decomp_classes *classes,
                                        mo_instance *x, bool *possible,
                                        mo_error *err);
 
-/* Takes over a schedule of the sub-instance: keeps it if it is shorter than
- * what is known at the boundary, else frees it. NULL is ignored. */
+/* Takes over a schedule of the sub-instance, also after a failure. Keeps it if
+ * it is shorter than the best one at the boundary, or as a variant if
+ * keep_variants is set; else frees it. If schedule is NULL, nothing changes. */
 mo_status mo_decomp_class_update_upper(const mo_decomp_classes *classes,
                                        mo_decomp_class *cls, int boundary,
                                        mo_schedule *schedule, mo_error *err);
@@ -115,9 +118,9 @@ int mo_decomp_class_cheapest_variant(const mo_decomp_classes *classes,
 double mo_decomp_priced_bytes_ns(const mo_decomp_classes *classes,
                                  const double *price_ns, const int64_t *bytes);
 
-/* Returns how long the outputs of u take from device to device with no op
- * between u and v: transfers that share a resource run one after the other
- * (mo_decomp_direct_transfers_serialize() returns true), others at once. */
+/* Returns the time of the transfers from u to v with no op between them: the
+ * sum if they share a resource, otherwise the longest. Whether they share one
+ * is the result of mo_decomp_direct_transfers_serialize(). */
 int64_t mo_decomp_direct_transfer_ns(const mo_instance *x,
                                      const mo_regime *regime, int u, int from,
                                      int to);

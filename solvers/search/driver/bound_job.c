@@ -14,20 +14,21 @@ enum {
     MAX_TARGETS = 3 /* targets per job, each half as far as the one before */
 };
 
-static int device_of(int op, int device)
+/* The fork-join at the boundary of a job. */
+static mo_forkjoin_case case_of(const mo_chain_blocks *b,
+                                const mo_search_bound_job *it)
 {
-    return op == MO_FREE ? MO_FREE : device;
+    int n = b->classes->x->n_devices;
+
+    return mo_forkjoin_at(it->fork, it->boundary / n, it->boundary % n);
 }
 
 static mo_status run_load_bound(const mo_chain_blocks *b,
                                 mo_search_bound_job *it, mo_error *err)
 {
-    const mo_bound_segment *s = b->blocks[it->block].segment;
-    int n = b->classes->x->n_devices;
+    const mo_forkjoin_case at = case_of(b, it);
 
-    return mo_load_bound(it->fork, &b->classes->regime,
-                         device_of(s->u, it->boundary / n),
-                         device_of(s->v, it->boundary % n), &it->lower_ns, err);
+    return mo_load_bound(&at, &it->lower_ns, err);
 }
 
 static void clear_hint(mo_decomp_solution_hint *hint)
@@ -71,16 +72,13 @@ static void end_ladder(mo_search_bound_job *it)
 static mo_status open_search(const mo_chain_blocks *b, mo_search_bound_job *it,
                              mo_error *err)
 {
-    const mo_bound_segment *s = b->blocks[it->block].segment;
-    int n = b->classes->x->n_devices;
+    const mo_forkjoin_case at = case_of(b, it);
 
     if (it->ladder->search)
         return MO_OK;
     /* A block that cannot end by target - 1 takes at least the target. */
-    return mo_cg_search_new(
-        it->fork, &b->classes->regime, device_of(s->u, it->boundary / n),
-        device_of(s->v, it->boundary % n), it->ladder->target_ns - 1,
-        it->effort, &it->ladder->search, err);
+    return mo_cg_search_new(&at, it->ladder->target_ns - 1, it->effort,
+                            &it->ladder->search, err);
 }
 
 /* Continues the search that tries to prove that the block takes at least the
@@ -227,18 +225,17 @@ static mo_status run_exact(const mo_chain_blocks *b, mo_search_bound_job *it,
     return status;
 }
 
-void mo_search_bound_job_run(const mo_chain_blocks *b, mo_search_bound_job *it,
-                             const mo_stop *stop)
+mo_status mo_search_bound_job_run(const mo_chain_blocks *b,
+                                  mo_search_bound_job *it, const mo_stop *stop,
+                                  mo_error *err)
 {
     switch (it->how) {
     case MO_SEARCH_BOUND_LOAD:
-        it->status = run_load_bound(b, it, &it->err);
-        break;
+        return run_load_bound(b, it, err);
     case MO_SEARCH_BOUND_COLGEN:
-        it->status = run_colgen(b, it, stop, &it->err);
-        break;
+        return run_colgen(b, it, stop, err);
     case MO_SEARCH_BOUND_EXACT:
-        it->status = run_exact(b, it, stop, &it->err);
-        break;
+        return run_exact(b, it, stop, err);
     }
+    return MO_OK;
 }

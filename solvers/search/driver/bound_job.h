@@ -10,6 +10,7 @@
 #ifndef MO_SOLVERS_SEARCH_DRIVER_BOUND_JOB_H
 #define MO_SOLVERS_SEARCH_DRIVER_BOUND_JOB_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -40,15 +41,14 @@ typedef struct mo_search_bound_job {
     int64_t lower_ns;
     int64_t failed_ns; /* least target that was not refuted; INT64_MAX: none */
     mo_decomp_solution_hint hint; /* passes to the caller */
-    mo_status status;
-    mo_error err;
+    bool has_run;                 /* set by the caller */
 } mo_search_bound_job;
 
 /* Runs the job on the calling thread, column generation for at most it->steps;
- * call it again while it->ladder is not NULL. Errors are returned in
- * it->status and it->err. */
-void mo_search_bound_job_run(const mo_chain_blocks *blocks,
-                             mo_search_bound_job *it, const mo_stop *stop);
+ * call it again while it->ladder is not NULL. */
+mo_status mo_search_bound_job_run(const mo_chain_blocks *blocks,
+                                  mo_search_bound_job *it, const mo_stop *stop,
+                                  mo_error *err);
 
 /* Frees what the job owns, the hint included. */
 void mo_search_bound_job_clear(mo_search_bound_job *it);

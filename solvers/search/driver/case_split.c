@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "solvers/search/bound/chain/interval_load.h"
 #include "solvers/search/bound/chain/time_windows.h"
+#include "solvers/search/driver/job.h"
 
 /*
  * Destructive lower bound: assume that all ends within T. For each device of a
@@ -20,12 +22,9 @@ enum {
     MAX_CYCLES = 3,     /* over the hubs, for one T */
     FINENESS = 4000,    /* bisection ends at this part of the bound */
     MAX_WORK = 1 << 18, /* ops and flows x boundaries */
-    MAX_LINKS = 1 << 12
+    MAX_LINKS = 1 << 12,
+    STEP_WORK = 2 /* of a step (mo_stop_spend) */
 };
-
-/* For all classes, and where no round follows: about a second. */
-#define ALL_STEPS   (INT64_C(1) << 29)
-#define FIRST_STEPS (INT64_C(1) << 26)
 
 /* An op of the chain and the number of its flows that do not go to the next
  * block of the chain. */
@@ -235,7 +234,7 @@ static bool exceeds_work(const mo_instance *x)
     int64_t n_boundaries = (int64_t) x->n_devices * x->n_devices;
 
     return ((int64_t) x->n + x->n_flows) * n_boundaries > MAX_WORK ||
-           x->n_links > MAX_LINKS;
+           x->routing.n_links > MAX_LINKS;
 }
 
 /* Returns the least lower bound of the class over all boundaries. */
@@ -250,13 +249,89 @@ static int64_t least_lower_ns(const mo_search_state *s,
     return least_ns;
 }
 
+typedef struct hubs_job {
+    mo_search_state *search;
+    int64_t *own_ns; /* by class and boundary: proven, 0: nothing yet */
+    int64_t steps;   /* of the round */
+    uint64_t known;  /* sum of incumbent and bounds at the last round: they
+                        change it */
+} hubs_job;
+
+/* Sets *any if some class has a hub and is small enough. */
+static mo_status find_any_hub(const mo_search_state *s, bool *any,
+                              mo_error *err)
+{
+    const mo_search_case_split_options options = { .least_readers =
+                                                       MIN_READERS };
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < s->classes->n && !*any && status == MO_OK; i++) {
+        case_split f = { .options = &options };
+
+        if (!s->classes->classes[i].part ||
+            exceeds_work(s->classes->classes[i].part->x))
+            continue;
+        status = find_hubs(&f, &s->blocks->partitions[i], err);
+        *any = f.n_hubs > 0;
+    }
+    return status;
+}
+
+static mo_status open_job(mo_search_state *s, void **self, mo_error *err)
+{
+    size_t n_boundaries = (size_t) (s->states.n * s->states.n);
+    hubs_job *m;
+    bool any = false;
+    mo_status status = s->blocks ? find_any_hub(s, &any, err) : MO_OK;
+
+    if (status != MO_OK || !any)
+        return status;
+    m = calloc(1, sizeof *m);
+    if (!m)
+        return mo_fail_memory(err);
+    *self = m;
+    m->search = s;
+    m->own_ns =
+        calloc((size_t) s->classes->n + 1, n_boundaries * sizeof *m->own_ns);
+    return m->own_ns ? MO_OK : mo_fail_memory(err);
+}
+
+static void close_job(void *self)
+{
+    hubs_job *m = self;
+
+    free(m->own_ns);
+    free(m);
+}
+
+/* Nothing new is proven until the incumbent or a bound has changed. */
+static mo_status plan_job(void *self, const mo_search_grant *grant, int *n,
+                          mo_error *err)
+{
+    hubs_job *m = self;
+    const mo_search_state *s = m->search;
+    uint64_t known = (uint64_t) mo_search_upper_ns(s);
+
+    (void) err;
+    for (int i = 0; i < s->classes->n; i++)
+        for (int p = 0; p < s->states.n * s->states.n; p++)
+            known += (uint64_t) s->classes->classes[i].lower_ns[p];
+    m->steps = grant->work / STEP_WORK;
+    *n = s->best && known != m->known;
+    if (*n > 0)
+        m->known = known;
+    return MO_OK;
+}
+
 /* Raises the boundaries that might be on a path shorter than the incumbent.
  * None of them has to become longer by more than the gap of the whole. */
-static mo_status raise_class(mo_search_state *s, int number, int64_t gap_ns,
-                             int64_t *steps, const mo_stop *stop, mo_error *err)
+static mo_status raise_class(hubs_job *m, int number, const mo_stop *stop,
+                             mo_error *err)
 {
-    mo_decomp_class *cls = &s->classes->classes[number];
-    int64_t far_ns;
+    const mo_search_state *s = m->search;
+    const mo_decomp_class *cls = &s->classes->classes[number];
+    int64_t gap_ns = s->best->makespan_ns - s->lower_ns, far_ns;
+    int n_boundaries = s->states.n * s->states.n;
     mo_status status = MO_OK;
 
     if (!cls->part || exceeds_work(cls->part->x))
@@ -264,33 +339,61 @@ static mo_status raise_class(mo_search_state *s, int number, int64_t gap_ns,
     far_ns = least_lower_ns(s, cls);
     if (far_ns < MO_MAX_TOTAL_NS)
         far_ns += gap_ns;
-    for (int p = 0; p < s->states.n * s->states.n && status == MO_OK; p++) {
+    for (int p = 0; p < n_boundaries && status == MO_OK; p++) {
+        int64_t *own_ns = &m->own_ns[number * n_boundaries + p];
         int64_t lower_ns = cls->lower_ns[p];
-        mo_search_case_split_options options = { 0, MIN_READERS, steps, stop };
+        mo_search_case_split_options options = { lower_ns + gap_ns, MIN_READERS,
+                                                 &m->steps, stop };
 
         if (lower_ns >= far_ns)
             continue;
-        options.most_ns = lower_ns + gap_ns;
         status = mo_search_case_split_bound(s->blocks, number, p, &options,
                                             &lower_ns, err);
-        if (status == MO_OK && lower_ns > cls->boundaries[p].own_ns)
-            cls->boundaries[p].own_ns = lower_ns;
+        *own_ns = mo_max_i64(*own_ns, lower_ns);
     }
     return status;
 }
 
-mo_status mo_search_case_split_raise_all(mo_search_state *s,
-                                         const mo_stop *stop, mo_error *err)
+static mo_status run_job(void *self, int item, const mo_stop *stop,
+                         mo_error *err)
 {
-    int64_t steps = s->task->rounds < 0 ? FIRST_STEPS : ALL_STEPS, gap_ns;
+    hubs_job *m = self;
+    int64_t steps = m->steps;
     mo_status status = MO_OK;
 
-    if (!s->best)
-        return MO_OK;
-    gap_ns = s->best->makespan_ns - s->lower_ns;
-    for (int i = 0; i < s->classes->n && status == MO_OK; i++)
-        status = raise_class(s, i, gap_ns, &steps, stop, err);
-    if (status != MO_OK)
-        return status;
-    return mo_search_update_bounds(s, "cases of ops that many read", err);
+    (void) item;
+    for (int i = 0; i < m->search->classes->n && status == MO_OK; i++)
+        status = raise_class(m, i, stop, err);
+    mo_stop_spend(stop, STEP_WORK * (steps - m->steps));
+    return status;
 }
+
+static mo_status merge_job(void *self, const mo_stop *stop, mo_error *err)
+{
+    hubs_job *m = self;
+    int n_boundaries = m->search->states.n * m->search->states.n;
+
+    (void) stop;
+    for (int i = 0; i < m->search->classes->n; i++) {
+        mo_decomp_boundary *boundaries =
+            m->search->classes->classes[i].boundaries;
+
+        for (int p = 0; boundaries && p < n_boundaries; p++)
+            boundaries[p].own_ns = mo_max_i64(boundaries[p].own_ns,
+                                              m->own_ns[i * n_boundaries + p]);
+    }
+    return mo_search_update_bounds(m->search, "cases of ops that many read",
+                                   err);
+}
+
+const mo_search_job mo_search_job_hubs = {
+    .name = "case split on hub ops",
+    .ablation = MO_ABLATION_job_hubs,
+    .weight = 1,
+    .opens = true,
+    .open = open_job,
+    .close = close_job,
+    .plan = plan_job,
+    .run = run_job,
+    .merge = merge_job,
+};

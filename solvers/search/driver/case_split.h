@@ -33,9 +33,4 @@ mo_search_case_split_bound(const mo_chain_blocks *blocks, int cls, int boundary,
                            const mo_search_case_split_options *options,
                            int64_t *lower_ns, mo_error *err);
 
-/* Does so for all classes, at the boundaries that can matter for the gap, until
- * the stop.  search has blocks. */
-mo_status mo_search_case_split_raise_all(mo_search_state *search,
-                                         const mo_stop *stop, mo_error *err);
-
 #endif

@@ -1,48 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "solvers/search/driver/colocation_job.h"
-
+/*
+ * The colocation bound of the full instance (schedule/bound/colocation_bound.h)
+ * as a job of the search: it uses the tables proven so far and is kept from
+ * round to round.
+ */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "schedule/bound/colocation_bound.h"
+#include "solvers/search/driver/job.h"
 
-enum { MAX_OPS = 1000 }; /* more leave too few nodes for each interval */
+enum {
+    MAX_OPS = 1000,       /* more leave too few nodes for each interval */
+    LEAST_NODES = 200000, /* of a round: fewer prove nothing */
+    MAX_IDLE = 24         /* rounds in a row that gain nothing: then it ends */
+};
 
-#define LEAST_GAP 0.01
+#define TEST_SHARE 0.2 /* of the first round: tests before the search */
 
-/* Nodes of a round: in every third while the gap is large, else in three; the
- * rounds between are left to the primal jobs. */
-#define LARGE_GAP   0.05
-#define FIRST_NODES 2e7
-#define MOST_NODES  1e8
-#define GROWTH      1.25 /* from round to round */
-
-enum { EVERY_ROUNDS = 3, LAST_OF_SMALL_GAP = 5 };
-
-static bool is_round(int round, bool is_large_gap)
-{
-    return round == 0 || (round % EVERY_ROUNDS == 2 &&
-                          (is_large_gap || round <= LAST_OF_SMALL_GAP));
-}
-
-bool mo_search_colocation_job_plan(const mo_search_state *s, int round,
-                                   mo_search_colocation_job *job)
-{
-    double upper_ns = (double) mo_search_upper_ns(s);
-    double lower_ns = (double) s->lower_ns;
-
-    if (!s->memory_matters || s->x->n > MAX_OPS || !s->best ||
-        lower_ns >= (1 - LEAST_GAP) * upper_ns ||
-        !is_round(round, lower_ns < (1 - LARGE_GAP) * upper_ns) ||
-        (job->bound && mo_coloc_bound_is_closed(job->bound)))
-        return false;
-    job->nodes = FIRST_NODES;
-    for (int i = 0; i < round && job->nodes < MOST_NODES; i++)
-        job->nodes *= GROWTH;
-    if (s->task->effort > 0)
-        job->nodes *= s->task->effort;
-    return true;
-}
+typedef struct colocation_job {
+    mo_search_state *search;
+    mo_allowed_devices domains; /* owns allowed; NULL: not begun */
+    mo_coloc_bound *bound;      /* NULL: not begun */
+    double nodes;               /* of the round */
+    int64_t lower_ns;           /* result of all rounds so far; 0: none */
+    int n_idle;                 /* rounds in a row without a higher one */
+} colocation_job;
 
 /* Fills the table of a segment from the end of u to the start of v, by their
  * devices: lower bounds of its class. */
@@ -80,8 +64,8 @@ static size_t find_known(const mo_search_state *s,
     return n;
 }
 
-static mo_status find_domains(const mo_search_state *s,
-                              mo_search_colocation_job *job, mo_error *err)
+static mo_status find_domains(const mo_search_state *s, colocation_job *job,
+                              mo_error *err)
 {
     size_t size;
 
@@ -93,34 +77,98 @@ static mo_status find_domains(const mo_search_state *s,
     return mo_allowed_devices_find(&job->domains, err);
 }
 
-void mo_search_colocation_job_run(const mo_search_state *s, const mo_stop *stop,
-                                  mo_search_colocation_job *job)
+static mo_status open_job(mo_search_state *s, void **self, mo_error *err)
 {
-    const mo_coloc_effort effort = { MO_COLOC_WORK, job->nodes };
+    colocation_job *job;
+
+    if (!s->memory_matters || s->x->n > MAX_OPS)
+        return MO_OK;
+    job = calloc(1, sizeof *job);
+    if (!job)
+        return mo_fail_memory(err);
+    job->search = s;
+    *self = job;
+    return MO_OK;
+}
+
+static void close_job(void *self)
+{
+    colocation_job *job = self;
+
+    mo_coloc_bound_free(job->bound);
+    free(job->domains.allowed);
+    free(job);
+}
+
+static mo_status plan_job(void *self, const mo_search_grant *grant, int *n,
+                          mo_error *err)
+{
+    colocation_job *job = self;
+
+    (void) err;
+    job->nodes = (double) grant->work / MO_COLOC_NODE_WORK;
+    *n = job->search->best && job->nodes >= LEAST_NODES &&
+         job->n_idle < MAX_IDLE &&
+         !(job->bound && mo_coloc_bound_is_closed(job->bound));
+    return MO_OK;
+}
+
+static mo_status run_job(void *self, int item, const mo_stop *stop,
+                         mo_error *err)
+{
+    colocation_job *job = self;
+    const mo_search_state *s = job->search;
+    const mo_coloc_effort effort = {
+        fmin(MO_COLOC_WORK, TEST_SHARE * MO_COLOC_NODE_WORK * job->nodes),
+        job->nodes
+    };
     size_t n_devices = (size_t) s->x->n_devices, n = 0;
     mo_coloc_pair_bound *known =
         calloc((size_t) s->segments->n + 1, sizeof *known);
     int64_t *table = calloc(n_devices * n_devices + 1, sizeof *table);
+    mo_status status = known && table ? MO_OK : mo_fail_memory(err);
 
-    job->status = known && table ? MO_OK : mo_fail_memory(&job->err);
-    if (job->status == MO_OK && !job->domains.allowed)
-        job->status = find_domains(s, job, &job->err);
-    if (job->status == MO_OK)
+    (void) item;
+    if (status == MO_OK && !job->domains.allowed)
+        status = find_domains(s, job, err);
+    if (status == MO_OK)
         n = find_known(s, &job->domains, table, known);
-    if (job->status == MO_OK && !job->bound)
-        job->status = mo_coloc_bound_new(&job->domains, known, n, &effort, stop,
-                                         &job->bound, &job->err);
-    if (job->status == MO_OK)
-        job->status = mo_coloc_bound_refine(job->bound, known, n, job->nodes,
-                                            stop, &job->err);
-    if (job->status == MO_OK)
+    if (status == MO_OK && !job->bound)
+        status = mo_coloc_bound_new(&job->domains, known, n, &effort, stop,
+                                    &job->bound, err);
+    if (status == MO_OK)
+        status =
+            mo_coloc_bound_refine(job->bound, known, n, job->nodes, stop, err);
+    if (status == MO_OK) {
+        job->n_idle =
+            mo_coloc_bound_ns(job->bound) > job->lower_ns ? 0 : job->n_idle + 1;
         job->lower_ns = mo_coloc_bound_ns(job->bound);
+    }
+    /* All nodes are spent, some of them on tests. */
+    mo_stop_spend(stop, (int64_t) (MO_COLOC_NODE_WORK * job->nodes) -
+                            atomic_load(stop->work));
     free(known);
     free(table);
+    return status;
 }
 
-void mo_search_colocation_job_clear(mo_search_colocation_job *job)
+static mo_status merge_job(void *self, const mo_stop *stop, mo_error *err)
 {
-    mo_coloc_bound_free(job->bound);
-    free(job->domains.allowed);
+    colocation_job *job = self;
+
+    (void) stop;
+    (void) err;
+    mo_search_raise_lower(job->search, job->lower_ns, "colocation");
+    return MO_OK;
 }
+
+const mo_search_job mo_search_job_colocation = {
+    .name = "colocation bound",
+    .ablation = MO_ABLATION_job_colocation,
+    .weight = 1,
+    .open = open_job,
+    .close = close_job,
+    .plan = plan_job,
+    .run = run_job,
+    .merge = merge_job,
+};

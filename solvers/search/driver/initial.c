@@ -5,15 +5,17 @@
  */
 #include "solvers/search/driver/state.h"
 
+#include <stdlib.h>
+
 #include "base/parallel_for.h"
-#include "schedule/bound/lower_bound.h"
 #include "schedule/heuristic/upper_bound.h"
+#include "solvers/search/driver/candidate_select.h"
+#include "solvers/search/driver/priced_bound.h"
 
 enum {
     LIST_WORK = 40000000,  /* ops x devices, for all list schedulers */
     HEFT_WORK = 100000000, /* for HEFT alone */
-    UPPER_WORK = 200000,   /* for local search */
-    LOWER_WORK = 20000000  /* for the bound of the whole */
+    UPPER_WORK = 200000    /* for local search */
 };
 
 static const mo_method *const quick_methods[] = {
@@ -129,21 +131,36 @@ mo_status mo_search_initial_schedules(mo_search_state *s, mo_error *err)
     return status;
 }
 
-mo_status mo_search_initial_bound(mo_search_state *s, const mo_stop *stop,
-                                  mo_error *err)
+/* Finds the equal branches of the largest block of each class; NULL: none. */
+static mo_status find_forks(mo_search_state *s, mo_error *err)
 {
-    mo_lower_bound lower = { 0 };
-    mo_status status;
+    mo_status status = MO_OK;
 
-    /* Otherwise the blocks give the same bound, and sooner; also where it is to
-     * be left at the first bounds. */
-    if (s->blocks &&
-        (!s->memory_matters || (s->task->effort > 0 && s->task->rounds < 0)))
-        return MO_OK;
-    if (op_device_pairs(s) > LOWER_WORK || mo_stop_reached(s->task->stop))
-        return MO_OK;
-    status = mo_bound_lower_until(s->x, &s->regime, stop, &lower, err);
-    if (status == MO_OK)
-        mo_search_raise_lower(s, lower.bound_ns, "bound of the full instance");
+    s->forks = calloc((size_t) s->classes->n, sizeof *s->forks);
+    if (!s->forks)
+        return mo_fail_memory(err);
+    for (int i = 0; s->blocks && i < s->classes->n && status == MO_OK; i++) {
+        const mo_chain_partition *c = &s->blocks->partitions[i];
+
+        if (c->chain && s->classes->classes[i].n > MO_SEARCH_EXACT_MAX_OPS)
+            status =
+                mo_forkjoin_find(&c->places, mo_bound_chain_largest(c->chain),
+                                 &s->forks[i], err);
+    }
     return status;
+}
+
+mo_status mo_search_initial_bounds(mo_search_state *s, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if (s->states.all)
+        status = mo_chain_blocks_new(s->classes, s->task->threads,
+                                     s->task->stop, &s->blocks, err);
+    if (status == MO_OK)
+        status = find_forks(s, err);
+    if (status == MO_OK)
+        status = mo_search_update_bounds(s, "bounds of segments", err);
+    return status == MO_OK ? mo_search_priced_bound_new(s, &s->priced, err)
+                           : status;
 }

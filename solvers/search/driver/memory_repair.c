@@ -2,28 +2,13 @@
 #include "solvers/search/driver/memory_repair.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/minmax.h"
 #include "base/random.h"
 #include "solvers/search/decomp/compose.h"
-#include "solvers/search/primal/anneal.h"
+#include "solvers/search/driver/job.h"
 #include "solvers/search/primal/rcsp.h"
 
-enum {
-    MAX_OPS = 20000,       /* more are not annealed as a whole */
-    FEW_OPS = 1000,        /* at most so many are where the gap is large */
-    MAX_ROUNDS = 24,       /* then no more memory jobs are planned */
-    FIRST_WORK = 10000000, /* ops x moves: half a second */
-    LAST_WORK = 400000000,
-    LARGE_GAP_FACTOR = 3, /* on the work of few ops */
-    SMALL_SHARE = 8,      /* of segments that are small parts of the whole */
-    RARE_ROUND = 4,       /* of these, one in so many rounds */
-    MAX_RESERVES = 4      /* steps of the reserve for live tensors */
-};
-
-#define LARGE_GAP 0.05
-#define GROWTH    1.6 /* of the work from round to round */
+enum { MAX_RESERVES = 4 }; /* steps of the reserve for live tensors */
 
 bool mo_search_memory_repair_needed(const mo_search_state *s)
 {
@@ -72,6 +57,23 @@ static mo_status find_reserve(const mo_search_state *s, int64_t *reserve,
     return status;
 }
 
+/* Counts the new variants of a combination by their makers, and as known from
+ * then on.  Segments of one class share variants: those count once. */
+static void count_makers(mo_search_state *s, const unsigned char *variants)
+{
+    for (int i = 0; i < s->segments->n; i++) {
+        const mo_decomp_class *cls = &s->classes->classes[s->segments->cls[i]];
+        int boundary = mo_decomp_path_boundary(s->path, i);
+        mo_decomp_variant *v;
+
+        if (!cls->part)
+            continue;
+        v = &cls->boundaries[boundary].variants[variants[i]];
+        s->n_used[v->maker]++;
+        v->maker = 0;
+    }
+}
+
 /* Composes the shortest path within these capacities, if one is found. */
 static mo_status compose_within(mo_search_state *s,
                                 const int64_t *capacity_bytes, uint64_t seed,
@@ -79,27 +81,36 @@ static mo_status compose_within(mo_search_state *s,
 {
     mo_schedule *schedule = NULL;
     bool found = false;
-    mo_status status = mo_primal_rcsp_solve(
-        s->classes, capacity_bytes, seed, s->task->threads,
-        s->classes->price_ns, s->path, variants, &found, err);
+    const mo_primal_rcsp problem = { .classes = s->classes,
+                                     .capacity_bytes = capacity_bytes,
+                                     .price_ns = s->classes->price_ns,
+                                     .seed = seed,
+                                     .threads = s->task->threads };
+    mo_status status =
+        mo_primal_rcsp_solve(&problem, s->path, variants, &found, err);
 
     if (status != MO_OK || !found)
         return status;
     status = mo_decomp_compose(s->classes, s->path, variants, &schedule, err);
+    if (status == MO_OK && schedule->makespan_ns < mo_search_upper_ns(s))
+        count_makers(s, variants);
     return status == MO_OK ? mo_search_submit_schedule(
                                  s, schedule, "segments within memory", err)
                            : status;
 }
 
-mo_status mo_search_memory_repair_by_variants(mo_search_state *s, mo_error *err)
+static mo_status merge_job(void *self, const mo_stop *stop, mo_error *err)
 {
+    mo_search_state *s = self;
     size_t n_devices = (size_t) s->x->n_devices;
     int64_t *room, *reserve;
     unsigned char *variants;
     mo_status status = MO_OK;
 
-    if (!s->classes->keep_variants)
+    s->has_composed = true;
+    if (!mo_search_memory_repair_needed(s))
         return MO_OK;
+    s->n_composed = s->n_merged;
     variants = calloc((size_t) s->segments->n, sizeof *variants);
     room = calloc(n_devices, sizeof *room);
     reserve = calloc(n_devices, sizeof *reserve);
@@ -116,6 +127,7 @@ mo_status mo_search_memory_repair_by_variants(mo_search_state *s, mo_error *err)
             for (int k = 0; k < s->x->n_devices; k++)
                 room[k] = s->x->capacity_bytes[k] -
                           (most > 0 ? reserve[k] / most * part : 0);
+            mo_stop_spend(stop, mo_primal_rcsp_work(s->classes));
             status = compose_within(
                 s, room, mo_random_seed(s->task->seed, s->n_repairs++),
                 variants, err);
@@ -127,63 +139,50 @@ mo_status mo_search_memory_repair_by_variants(mo_search_state *s, mo_error *err)
     return status;
 }
 
-/* Where the gap is large, segments do not lead on: the best of them exceed
- * memory together. */
-static bool is_gap_large(const mo_search_state *s)
+static mo_status open_job(mo_search_state *s, void **self, mo_error *err)
 {
-    return s->memory_matters && s->segments->n > 1 &&
-           (double) s->lower_ns <
-               (1 - LARGE_GAP) * (double) mo_search_upper_ns(s);
+    (void) err;
+    *self = s->classes->keep_variants ? s : NULL;
+    return MO_OK;
 }
 
-/* Returns whether segments are small parts of the whole: then their own
- * annealing reaches more than that of the whole does in the same time. */
-static bool has_small_segments(const mo_search_state *s)
+static void close_job(void *self)
 {
-    int most = 0;
-
-    for (int i = 0; i < s->classes->n; i++)
-        most = mo_max_int(most, s->classes->classes[i].n);
-    return s->classes->keep_variants && most <= s->x->n / SMALL_SHARE;
+    (void) self;
 }
 
-bool mo_search_memory_job_plan(const mo_search_state *s, int round,
-                               mo_search_anneal_pool *pool,
-                               mo_search_memory_job *job)
+static mo_status plan_job(void *self, const mo_search_grant *grant, int *n,
+                          mo_error *err)
 {
-    bool is_large = is_gap_large(s) && s->x->n <= FEW_OPS;
-    bool rarely = has_small_segments(s) && !is_large;
-    double work = is_large ? LARGE_GAP_FACTOR * FIRST_WORK : FIRST_WORK;
+    const mo_search_state *s = self;
 
-    if (!s->best || s->x->n > MAX_OPS || round >= MAX_ROUNDS ||
-        !(mo_search_memory_repair_needed(s) || is_gap_large(s)) ||
-        (rarely && round % RARE_ROUND != 0))
-        return false;
-    for (int i = 0; i < round && work < LAST_WORK && !rarely; i++)
-        work *= GROWTH;
-    if (s->task->effort > 0)
-        work *= s->task->effort;
-    job->pool = rarely ? NULL : pool;
-    job->moves = (int64_t) work / s->x->n;
-    job->seed = mo_random_seed(s->task->seed, (uint64_t) round);
-    return true;
+    (void) err;
+    *n = !s->has_composed ||
+         (s->n_merged > s->n_composed && mo_search_memory_repair_needed(s) &&
+          grant->segment_work >= mo_primal_rcsp_work(s->classes));
+    return MO_OK;
 }
 
-void mo_search_memory_job_run(const mo_search_state *s,
-                              mo_search_memory_job *job)
+/* Composition needs the results of the round: merging does it, on all
+ * threads. */
+static mo_status run_job(void *self, int item, const mo_stop *stop,
+                         mo_error *err)
 {
-    mo_primal_anneal_options options = { .seed = job->seed,
-                                         .moves = job->moves,
-                                         .enough_ns = s->lower_ns,
-                                         .stop = job->stop };
-    mo_primal_anneal_result annealed = { 0 };
-
-    if (job->pool) {
-        job->status = mo_search_anneal_pool_run(
-            job->pool, s, job->moves, job->stop, &job->schedule, &job->err);
-        return;
-    }
-    job->status = mo_primal_anneal(s->x, &s->regime, s->best, &options,
-                                   &annealed, &job->err);
-    job->schedule = annealed.schedule;
+    (void) self;
+    (void) item;
+    (void) stop;
+    (void) err;
+    return MO_OK;
 }
+
+const mo_search_job mo_search_job_compose = {
+    .name = "composition within memory",
+    .ablation = MO_ABLATION_job_compose,
+    .opens = true,
+    .composes = true,
+    .open = open_job,
+    .close = close_job,
+    .plan = plan_job,
+    .run = run_job,
+    .merge = merge_job,
+};

@@ -17,13 +17,10 @@
  */
 
 enum {
-    CASES_ROUND = 1, /* the first schedules come before */
     CASES_EVALUATIONS = 10,
     MAX_CASES = 80,         /* of a load bound */
     MAX_CASE_WORK = 1 << 22 /* cases x ops x pairs of devices: some seconds */
 };
-
-#define LEAST_GAP 0.005
 
 void mo_search_priced_bound_free(mo_search_priced_bound *p)
 {
@@ -226,17 +223,17 @@ static bool raise_by_load(mo_search_priced_bound *p, int cls, int boundary,
                           const int64_t *price_ns, int64_t *entry_ns,
                           double *used_bytes)
 {
-    const mo_bound_segment *s = &p->chain.segments[p->first[cls]];
+    mo_forkjoin_case at;
     int n = p->s->x->n_devices, max_cases;
     int64_t bound_ns = 0;
 
     if (!p->forks[cls] || p->refined != MO_OK)
         return false;
     max_cases = take_cases(p, p->forks[cls]);
-    p->refined = mo_load_bound_priced(
-        p->forks[cls], &p->s->regime, s->u == MO_FREE ? MO_FREE : boundary / n,
-        s->v == MO_FREE ? MO_FREE : boundary % n, price_ns, max_cases,
-        &bound_ns, used_bytes, &p->err);
+    mo_stop_spend(p->stop, (1 + max_cases) * mo_load_bound_work(p->forks[cls]));
+    at = mo_forkjoin_at(p->forks[cls], boundary / n, boundary % n);
+    p->refined = mo_load_bound_priced(&at, price_ns, max_cases, &bound_ns,
+                                      used_bytes, &p->err);
     if (p->refined != MO_OK || bound_ns <= *entry_ns)
         return false;
     *entry_ns = bound_ns;
@@ -330,28 +327,27 @@ static uint64_t sum_tables(const mo_search_priced_bound *p)
     return sum;
 }
 
-mo_status mo_search_priced_bound_raise(mo_search_priced_bound *p, mo_error *err)
+bool mo_search_priced_bound_is_stale(const mo_search_priced_bound *p)
 {
-    uint64_t sum;
-    int64_t bound_ns = 0;
+    return sum_tables(p) != p->tables_sum;
+}
+
+mo_status mo_search_priced_bound_compute(mo_search_priced_bound *p,
+                                         const mo_stop *stop, int64_t *bound_ns,
+                                         mo_error *err)
+{
     mo_status status;
 
-    if (!p || mo_search_is_done(p->s) || mo_stop_reached(p->s->task->stop))
-        return MO_OK;
-    sum = sum_tables(p);
-    if (sum == p->tables_sum)
-        return MO_OK;
-    p->tables_sum = sum;
-    status = mo_priced_chain_raise(p->chain_prices, 0, p->s->task->stop,
-                                   &bound_ns, err);
+    p->tables_sum = sum_tables(p);
+    p->stop = stop;
+    status = mo_priced_chain_raise(p->chain_prices, 0, stop, bound_ns, err);
+    p->stop = NULL;
     if (status == MO_OK && p->refined != MO_OK) {
         status = p->refined;
         if (err)
             *err = p->err;
     }
     p->has_prices = status == MO_OK;
-    if (status == MO_OK)
-        mo_search_raise_lower(p->s, bound_ns, "prices of memory");
     return status;
 }
 
@@ -364,34 +360,19 @@ bool mo_search_priced_bound_prices(const mo_search_priced_bound *p,
     return true;
 }
 
-bool mo_search_priced_bound_has_forks(const mo_search_priced_bound *p)
-{
-    return p && p->has_forks;
-}
-
-bool mo_search_priced_bound_has_cases(const mo_search_priced_bound *p,
-                                      int round)
-{
-    return p && p->has_prices && p->has_forks && round == CASES_ROUND &&
-           (double) p->s->lower_ns <
-               (1 - LEAST_GAP) * (double) mo_search_upper_ns(p->s);
-}
-
 mo_status mo_search_priced_bound_run_cases(mo_search_priced_bound *p,
-                                           const mo_stop *stop, mo_error *err)
+                                           const mo_stop *stop,
+                                           int64_t *bound_ns, mo_error *err)
 {
     mo_status status;
 
+    p->stop = stop;
     p->case_work = MAX_CASE_WORK;
     status = mo_priced_chain_raise(p->chain_prices, CASES_EVALUATIONS, stop,
-                                   &p->cases_ns, err);
+                                   bound_ns, err);
     p->case_work = 0;
+    p->stop = NULL;
     return status;
-}
-
-int64_t mo_search_priced_bound_cases_ns(const mo_search_priced_bound *p)
-{
-    return p ? p->cases_ns : 0;
 }
 
 /* Adds the prices of a segment to a pair with the same ends. */

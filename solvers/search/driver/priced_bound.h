@@ -22,31 +22,26 @@ mo_status mo_search_priced_bound_new(mo_search_state *search,
                                      mo_error *err);
 void mo_search_priced_bound_free(mo_search_priced_bound *priced);
 
-/* Raises the lower bound of the search; does nothing where no table of a block
- * has grown since the last call, or priced is NULL. */
-mo_status mo_search_priced_bound_raise(mo_search_priced_bound *priced,
-                                       mo_error *err);
+/* Returns whether some table of a block has grown since the last call of
+ * mo_search_priced_bound_compute(). */
+bool mo_search_priced_bound_is_stale(const mo_search_priced_bound *priced);
+
+/* Computes the bound until stop, while nothing else uses priced. */
+mo_status mo_search_priced_bound_compute(mo_search_priced_bound *priced,
+                                         const mo_stop *stop, int64_t *bound_ns,
+                                         mo_error *err);
 
 /* Stores the best prices found so far in ns per byte, by device; returns false
  * where there are none, or priced is NULL. */
 bool mo_search_priced_bound_prices(const mo_search_priced_bound *priced,
                                    double *price_ns);
 
-/* Returns whether some segment has many equal branches; false where priced is
- * NULL. */
-bool mo_search_priced_bound_has_forks(const mo_search_priced_bound *priced);
-
-/* Returns whether cases of equal branches (bound/load/cases.c) are to raise the
- * bound in this round. */
-bool mo_search_priced_bound_has_cases(const mo_search_priced_bound *priced,
-                                      int round);
-
-/* Raises the bound by cases until stop; a job, while nothing else uses priced.
- * Its result is mo_search_priced_bound_cases_ns(), 0: none, and priced may be
- * NULL there. */
+/* Computes the bound with cases of equal branches (bound/load/cases.c) until
+ * stop, while nothing else uses priced; *bound_ns is 0 where nothing is
+ * proven. */
 mo_status mo_search_priced_bound_run_cases(mo_search_priced_bound *priced,
-                                           const mo_stop *stop, mo_error *err);
-int64_t mo_search_priced_bound_cases_ns(const mo_search_priced_bound *priced);
+                                           const mo_stop *stop,
+                                           int64_t *bound_ns, mo_error *err);
 
 /* Adds prices and entries of the segments to the pairs of proven that are the
  * same; does nothing where priced is NULL or no prices were found. */

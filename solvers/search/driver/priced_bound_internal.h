@@ -27,8 +27,8 @@ struct mo_search_priced_bound {
     uint64_t tables_sum; /* of all blocks' tables at the last call */
     bool has_prices;     /* found by a call */
     bool has_forks;      /* some class has one */
+    const mo_stop *stop; /* of the current call: counts its work */
     int64_t case_work;   /* left for cases of load bounds */
-    int64_t cases_ns;    /* bound by cases; 0: none */
     /* By class and boundary: entries proven at fixed prices, which take the
      * place of load bounds (0: none yet), and these prices by op and device,
      * of the chain; known is NULL at other prices. */

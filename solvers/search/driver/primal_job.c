@@ -13,15 +13,22 @@
 #include "solvers/search/primal/anneal.h"
 #include "solvers/search/primal/enumerate.h"
 #include "solvers/search/primal/milp_subproblem.h"
-#include "solvers/search/primal/priced_halving.h"
 #include "solvers/search/primal/spine.h"
 #include "solvers/search/primal/successive_halving.h"
 #include "solvers/search/primal/warm_start.h"
 
 enum {
     SPINE_PASSES = 3,
-    POLISH_MOVES = 80 /* of the whole, per move of an op in its block: about
+    POLISH_MOVES = 80, /* of the whole, per move of an op in its block: about
                     equal time for any size */
+
+    /* Estimates of work (mo_stop_spend): */
+    LIST_OP_WORK = 600,  /* of an op in a list schedule */
+    NODE_WORK = 20000,   /* of a node of exact search, and ... */
+    NODE_OP_WORK = 1000, /* ... for each op */
+    HALVING_STARTS =
+        100, /* whole runs that successive halving takes as long as */
+    SPINE_BLOCK_OPS = 20 /* of a block along a spine */
 };
 
 /* Temperatures as parts of the makespan: differences of a few hundred
@@ -258,9 +265,11 @@ static mo_status run_priced_halving(const job_run *t, const mo_schedule *from,
 {
     mo_search_primal_job *it = t->it;
     mo_primal_halving_others others = { .n = 0 };
+    const mo_primal_halving_options halving = {
+        .fork = it->fork, .anneal = options, .stay = it->stay, .others = &others
+    };
     mo_status status = mo_primal_priced_halving(
-        &t->x, &t->classes->regime, from, it->fork, options, it->stay, &others,
-        &it->schedule, err);
+        &t->x, &t->classes->regime, from, &halving, &it->schedule, err);
 
     for (int i = 0; i < others.n; i++) {
         mo_status kept = MO_ARRAY_GROW(it->more, it->n_more, it->more_room,
@@ -278,6 +287,12 @@ static mo_status run_priced_halving(const job_run *t, const mo_schedule *from,
 static mo_status run_priced(const job_run *t, mo_error *err)
 {
     const mo_decomp_boundary *boundary = &t->cls->boundaries[t->it->boundary];
+    const mo_decomp_states *states = t->classes->states;
+    const mo_primal_enumerate_ends ends = {
+        .a = states->device[t->it->boundary / states->n],
+        .b = states->device[t->it->boundary % states->n],
+        .stop = t->stop
+    };
     double price_ns[MO_DECOMP_MAX_STATES], cost_ns = INFINITY;
     mo_primal_anneal_options options = anneal_options(t);
     mo_primal_anneal_result annealed = { 0 };
@@ -286,11 +301,9 @@ static mo_status run_priced(const job_run *t, mo_error *err)
     int variant;
 
     if (mo_search_primal_job_enumerates(t->classes, t->cls))
-        return mo_primal_enumerate(
-            &t->x, &t->classes->regime,
-            t->classes->states->device[t->it->boundary / t->classes->states->n],
-            t->classes->states->device[t->it->boundary % t->classes->states->n],
-            t->stop, &t->it->more, &t->it->n_more, &t->it->more_room, err);
+        return mo_primal_enumerate(&t->x, &t->classes->regime, &ends,
+                                   &t->it->more, &t->it->n_more,
+                                   &t->it->more_room, err);
     choose_prices(t, price_ns);
     variant = mo_decomp_class_cheapest_variant(
         t->classes, t->cls, t->it->boundary, price_ns, &cost_ns);
@@ -527,20 +540,107 @@ bool mo_search_primal_job_enumerates(const mo_decomp_classes *classes,
            mo_primal_enumerate_pays(cls->part->x, cls->u, cls->v);
 }
 
-void mo_search_primal_job_run(const mo_decomp_classes *classes,
-                              mo_search_primal_job *it, const mo_stop *stop)
+/* Work of annealing: moves of the whole sub-instance. */
+static int64_t anneal_work(const mo_decomp_class *cls, int64_t moves)
+{
+    return moves * mo_primal_anneal_move_work(cls->n);
+}
+
+int64_t mo_search_primal_job_work(const mo_decomp_classes *classes,
+                                  const mo_search_primal_job *it)
+{
+    const mo_decomp_class *cls = &classes->classes[it->cls];
+
+    if (it->how == MO_SEARCH_PRIMAL_LIST ||
+        mo_search_primal_job_enumerates(classes, cls))
+        return LIST_OP_WORK * cls->n * (classes->states->n + 1);
+    switch (it->how) {
+    case MO_SEARCH_PRIMAL_HALVING:
+    case MO_SEARCH_PRIMAL_PRICED_HALVING:
+        return HALVING_STARTS * anneal_work(cls, it->effort);
+    case MO_SEARCH_PRIMAL_SPINE:
+        return anneal_work(cls, (SPINE_BLOCK_OPS + POLISH_MOVES) * it->effort);
+    case MO_SEARCH_PRIMAL_EXACT:
+        return it->effort * (NODE_WORK + NODE_OP_WORK * cls->n);
+    case MO_SEARCH_PRIMAL_MILP:
+        return (int64_t) (1e9 * it->seconds);
+    default:
+        return anneal_work(cls, it->effort);
+    }
+}
+
+mo_status mo_search_primal_job_run(const mo_decomp_classes *classes,
+                                   mo_search_primal_job *it,
+                                   const mo_stop *stop, mo_error *err)
 {
     job_run t = { .classes = classes,
                   .cls = &classes->classes[it->cls],
                   .it = it,
                   .stop = stop };
     bool possible = false;
+    mo_status status = MO_OK;
 
-    it->status = mo_decomp_class_pin_boundary(classes, t.cls, it->boundary,
-                                              &t.x, &possible, &it->err);
-    if (it->status == MO_OK && !possible)
+    it->stopped = mo_stop_reached(stop);
+    if (it->stopped)
+        return MO_OK;
+    if (it->how == MO_SEARCH_PRIMAL_LIST || it->how == MO_SEARCH_PRIMAL_MILP)
+        mo_stop_spend(stop, mo_search_primal_job_work(classes, it));
+    status = mo_decomp_class_pin_boundary(classes, t.cls, it->boundary, &t.x,
+                                          &possible, err);
+    if (status == MO_OK && !possible)
         it->lower_ns = INT64_MAX;
-    else if (it->status == MO_OK)
-        it->status = run_algo(&t, &it->err);
+    else if (status == MO_OK)
+        status = run_algo(&t, err);
     free(t.x.pin);
+    it->stopped = mo_stop_reached(stop);
+    return status;
+}
+
+static mo_status merge_schedule(mo_search_state *s,
+                                const mo_search_primal_job *it,
+                                mo_schedule *schedule, mo_error *err)
+{
+    if (schedule && s->blocks)
+        mo_chain_blocks_record_schedule(s->blocks, it->cls, schedule);
+    return mo_decomp_class_update_upper(
+        s->classes, &s->classes->classes[it->cls], it->boundary, schedule, err);
+}
+
+mo_status mo_search_primal_job_merge(mo_search_state *s,
+                                     mo_search_primal_job *it, mo_error *err)
+{
+    mo_decomp_class *cls = &s->classes->classes[it->cls];
+    mo_decomp_boundary *boundary = &cls->boundaries[it->boundary];
+    mo_status status;
+
+    if (it->how == MO_SEARCH_PRIMAL_EXACT &&
+        (it->lower_ns > cls->lower_ns[it->boundary] || it->schedule))
+        boundary->exact_pays = true;
+    s->n_merged += it->schedule || it->n_more > 0;
+    status = merge_schedule(s, it, it->schedule, err);
+    if (it->lower_ns > boundary->own_ns)
+        boundary->own_ns = it->lower_ns;
+    for (size_t i = 0; i < it->n_more; i++) {
+        mo_status merged =
+            merge_schedule(s, it, it->more[i], status == MO_OK ? err : NULL);
+
+        status = status == MO_OK ? merged : status;
+    }
+    it->schedule = NULL;
+    it->n_more = 0;
+    mo_search_primal_job_clear(it);
+    return status;
+}
+
+void mo_search_primal_job_clear(mo_search_primal_job *it)
+{
+    mo_schedule_free(it->schedule);
+    for (size_t i = 0; i < it->n_more; i++)
+        mo_schedule_free(it->more[i]);
+    free(it->more);
+    free(it->capacity_bytes);
+    it->schedule = NULL;
+    it->more = NULL;
+    it->n_more = it->more_room = 0;
+    it->capacity_bytes = NULL;
 }

@@ -19,6 +19,7 @@
 #include "solvers/search/bound/chain/chain_bound.h"
 #include "solvers/search/bound/forkjoin/fork_join.h"
 #include "solvers/search/decomp/segment_class.h"
+#include "solvers/search/driver/state.h"
 #include "solvers/search/primal/load_start.h"
 
 typedef enum mo_search_primal_algo {
@@ -71,13 +72,11 @@ typedef struct mo_search_primal_job {
     int patience; /* of its last start, as there, or of annealing: runs in a row
                      without improvement until it ends */
 
-    /* Results; round_plan.h takes them over. */
+    /* Results; mo_search_primal_job_merge() takes them over. */
     mo_schedule *schedule; /* owned, or NULL */
     mo_schedule **more;    /* others where variants are kept, owned */
     size_t n_more, more_room;
     int64_t lower_ns; /* from u to the end of v; INT64_MAX: infeasible */
-    mo_status status;
-    mo_error err;
 } mo_search_primal_job;
 
 /* Returns whether MO_SEARCH_PRIMAL_PRICED enumerates placements of the class,
@@ -85,10 +84,22 @@ typedef struct mo_search_primal_job {
 bool mo_search_primal_job_enumerates(const mo_decomp_classes *classes,
                                      const mo_decomp_class *cls);
 
+/* Returns about the work of the job, in units of mo_stop_spend(). */
+int64_t mo_search_primal_job_work(const mo_decomp_classes *classes,
+                                  const mo_search_primal_job *it);
+
 /* Runs the job on the calling thread and fills its results; stopped, it
- * returns what was found so far. Errors are returned in it->status and
- * it->err. */
-void mo_search_primal_job_run(const mo_decomp_classes *classes,
-                              mo_search_primal_job *it, const mo_stop *stop);
+ * returns what was found so far. */
+mo_status mo_search_primal_job_run(const mo_decomp_classes *classes,
+                                   mo_search_primal_job *it,
+                                   const mo_stop *stop, mo_error *err);
+
+/* Takes over the results of a job that has run, and clears them in the job.
+ * Not thread-safe: call it in the order in which the jobs were planned. */
+mo_status mo_search_primal_job_merge(mo_search_state *search,
+                                     mo_search_primal_job *it, mo_error *err);
+
+/* Frees the results of a job that is not merged. */
+void mo_search_primal_job_clear(mo_search_primal_job *it);
 
 #endif

@@ -87,11 +87,15 @@ static mo_status decompose(mo_search_state *s, bool use_cuts, mo_error *err)
 
 static void free_decomposition(mo_search_state *s)
 {
+    for (int i = 0; s->forks && i < s->classes->n; i++)
+        mo_forkjoin_free(s->forks[i]);
+    free(s->forks);
     mo_search_priced_bound_free(s->priced);
     mo_chain_blocks_free(s->blocks);
     mo_decomp_path_free(s->path);
     mo_decomp_classes_free(s->classes);
     mo_decomp_segments_free(s->segments);
+    s->forks = NULL;
     s->priced = NULL;
     s->blocks = NULL;
     s->path = NULL;
@@ -119,6 +123,7 @@ mo_status mo_search_state_open(const mo_method_task *task, mo_search_state *s,
                             .x = task->x,
                             .regime = task->regime,
                             .begin_ns = mo_stop_clock_ns(),
+                            .hoped = 1,
                             .upper_path_ns = INT64_MAX };
     bytes = max_device_bytes(s->x, s->regime.memory);
     for (int k = 0; k < s->x->n_devices; k++)
@@ -149,6 +154,13 @@ void mo_search_state_close(mo_search_state *s)
 int64_t mo_search_upper_ns(const mo_search_state *s)
 {
     return s->best ? s->best->makespan_ns : INT64_MAX;
+}
+
+double mo_search_gap(const mo_search_state *s)
+{
+    double makespan_ns = s->best ? (double) s->best->makespan_ns : 0;
+
+    return makespan_ns > 0 ? 1 - (double) s->lower_ns / makespan_ns : 1;
 }
 
 bool mo_search_is_done(const mo_search_state *s)

@@ -14,12 +14,15 @@
 #include "models/frame/proven_bounds.h"
 #include "schedule/schedule.h"
 #include "solvers/search/bound/chain/chain_bound.h"
+#include "solvers/search/bound/forkjoin/fork_join.h"
 #include "solvers/search/decomp/boundary_path.h"
 #include "solvers/search/decomp/segment_class.h"
 #include "solvers/search/decomp/segmentation.h"
 #include "solvers/search/method.h"
 
 typedef struct mo_search_priced_bound mo_search_priced_bound;
+
+enum { MO_SEARCH_MAX_JOBS = 31 };
 
 typedef struct mo_search_state {
     const mo_method_task *task;
@@ -31,13 +34,23 @@ typedef struct mo_search_state {
     mo_decomp_states states;
     mo_decomp_segments *segments;
     mo_decomp_classes *classes;
-    mo_chain_blocks *blocks;        /* NULL: no chain bounds */
-    mo_decomp_path *path;           /* scratch, for any shortest path */
+    mo_chain_blocks *blocks; /* NULL: no chain bounds */
+    mo_forkjoin **forks;  /* by class: equal branches of its largest block; or
+                             NULL */
+    mo_decomp_path *path; /* scratch, for any shortest path */
     mo_search_priced_bound *priced; /* NULL: memory does not bind */
 
     mo_schedule *best;  /* incumbent, within memory, owned; NULL: none yet */
     uint64_t n_repairs; /* combinations of variants within memory so far */
+    uint64_t n_merged;  /* jobs on segments whose schedules were merged ... */
+    bool has_composed;  /* some combination was tried */
+    int n_used[MO_SEARCH_MAX_JOBS + 1]; /* by maker: new variants of it in
+                                           combinations that improved the
+                                           incumbent */
+    uint64_t n_composed; /* ... before the last of these combinations */
     int64_t lower_ns;
+    double hoped; /* part of the makespan that may still be saved, by estimates
+                     of candidate_select.h; 1 before there are any */
     int64_t upper_path_ns; /* shortest path through upper bounds, within memory
                               or not; INT64_MAX: none */
 } mo_search_state;
@@ -67,6 +80,9 @@ mo_status mo_search_update_bounds(mo_search_state *search, const char *what,
 /* Returns the makespan of the incumbent, INT64_MAX: none yet. */
 int64_t mo_search_upper_ns(const mo_search_state *search);
 
+/* Returns the relative gap, 1: no incumbent yet. */
+double mo_search_gap(const mo_search_state *search);
+
 /* Returns whether the gap is closed or within the task's tolerance. */
 bool mo_search_is_done(const mo_search_state *search);
 
@@ -81,10 +97,9 @@ mo_status mo_search_initial_schedules(mo_search_state *search, mo_error *err);
 mo_status mo_search_initial_local_search(mo_search_state *search,
                                          mo_error *err);
 
-/* Raises the lower bound by that of the whole instance, memory included, as far
- * as it is found before the stop. */
-mo_status mo_search_initial_bound(mo_search_state *search, const mo_stop *stop,
-                                  mo_error *err);
+/* Bounds the blocks of the segments' chains, and raises the lower bounds of
+ * classes and of the whole by them. */
+mo_status mo_search_initial_bounds(mo_search_state *search, mo_error *err);
 
 /* Adds the bounds proven between cuts to strength, which has no pairs before;
  * where the blocks of a chain imply all that is known of a segment, the bounds

@@ -19,12 +19,9 @@ typedef struct mo_search_strengthen_options {
     mo_objective objective; /* of the period: no bounds between ops */
     int in_flight;          /* of the period: most requests; 0: no limit */
     uint64_t seed;
-    int threads;        /* 0: all cores */
-    int rounds;         /* of improvement; 0: no limit, negative: none */
-    int closing_rounds; /* up to so many below closing_gap; 0: rounds */
-    double closing_gap; /* relative */
-    double effort;      /* as of mo_method_task */
-    int64_t max_polls;
+    int threads;         /* 0: all cores */
+    int rounds;          /* of improvement; 0: no limit, negative: none */
+    int64_t max_work;    /* as of mo_method_task */
     const mo_stop *stop; /* the search ends earlier if the gap is closed */
     void (*on_progress)(void *context,
                         const mo_method_progress *progress); /* or NULL */

@@ -39,40 +39,6 @@ static int choose_device(const mo_exact_search *s, int unit)
     return best;
 }
 
-static int branch_on_place(const mo_exact_search *s)
-{
-    const mo_exact_model *m = &s->model;
-    int K = m->x->n_devices, best = -1;
-    double most = -1;
-
-    for (int i = 0; i < m->units->n * K; i++)
-        if (is_unassigned(s, m->place_literal[i]) &&
-            s->core.activity[m->place_literal[i] >> 1] > most) {
-            best = i / K;
-            most = s->core.activity[m->place_literal[i] >> 1];
-        }
-    return best < 0 ? MO_EXACT_NO_LITERAL
-                    : m->place_literal[best * K + choose_device(s, best)];
-}
-
-static bool overlaps(const mo_exact_use_state *a, const mo_exact_use_state *b)
-{
-    return a->head_ns < b->head_ns + b->length_ns &&
-           b->head_ns < a->head_ns + a->length_ns;
-}
-
-/* Returns the order literal in which the use with the smaller head goes
- * first. */
-static int earlier_first(const mo_exact_search *s, const mo_exact_use_state *a,
-                         const mo_exact_use_state *b)
-{
-    bool a_first = a->head_ns != b->head_ns ? a->head_ns < b->head_ns
-                                            : a->tail_ns >= b->tail_ns;
-
-    return mo_exact_order_literal(&s->model, (a_first ? a : b)->use->task,
-                                  (a_first ? b : a)->use->task);
-}
-
 static int branch_on_order(mo_exact_search *s)
 {
     int best = MO_EXACT_NO_LITERAL;
@@ -84,9 +50,18 @@ static int branch_on_order(mo_exact_search *s)
             for (int j = i + 1; j < s->n_use_states; j++) {
                 const mo_exact_use_state *a = &s->use_states[i],
                                          *b = &s->use_states[j];
-                int literal = earlier_first(s, a, b);
+                /* The order literal in which the use with the smaller head goes
+                 * first. */
+                bool a_first = a->head_ns != b->head_ns
+                                   ? a->head_ns < b->head_ns
+                                   : a->tail_ns >= b->tail_ns;
+                int literal = mo_exact_order_literal(
+                    &s->model, (a_first ? a : b)->use->task,
+                    (a_first ? b : a)->use->task);
 
-                if (!overlaps(a, b) || !is_unassigned(s, literal) ||
+                if (!(a->head_ns < b->head_ns + b->length_ns &&
+                      b->head_ns < a->head_ns + a->length_ns) ||
+                    !is_unassigned(s, literal) ||
                     s->core.activity[literal >> 1] <= most)
                     continue;
                 best = literal;
@@ -98,7 +73,19 @@ static int branch_on_order(mo_exact_search *s)
 
 int mo_exact_next_decision(mo_exact_search *s)
 {
-    int literal = branch_on_place(s);
+    const mo_exact_model *m = &s->model;
+    int K = m->x->n_devices, best = -1;
+    double most = -1;
+
+    for (int i = 0; i < m->units->n * K; i++)
+        if (is_unassigned(s, m->place_literal[i]) &&
+            s->core.activity[m->place_literal[i] >> 1] > most) {
+            best = i / K;
+            most = s->core.activity[m->place_literal[i] >> 1];
+        }
+    int literal = best < 0
+                      ? MO_EXACT_NO_LITERAL
+                      : m->place_literal[best * K + choose_device(s, best)];
 
     return literal != MO_EXACT_NO_LITERAL ? literal : branch_on_order(s);
 }

@@ -30,17 +30,19 @@ static bool reserve_marks(mo_exact_core *c)
 {
     size_t room = c->trail_room;
 
-    if (c->seen_room < room &&
-        mo_array_reserve((void **) &c->seen, &c->seen_room, room,
-                         sizeof *c->seen, NULL) != MO_OK)
+    if (c->analysis.seen_room < room &&
+        mo_array_reserve((void **) &c->analysis.seen, &c->analysis.seen_room,
+                         room, sizeof *c->analysis.seen, NULL) != MO_OK)
         return false;
-    if (c->needed_room < room &&
-        mo_array_reserve((void **) &c->needed, &c->needed_room, room,
-                         sizeof *c->needed, NULL) != MO_OK)
+    if (c->analysis.needed_room < room &&
+        mo_array_reserve((void **) &c->analysis.needed,
+                         &c->analysis.needed_room, room,
+                         sizeof *c->analysis.needed, NULL) != MO_OK)
         return false;
-    return c->learnt_room > c->n_trail ||
-           mo_array_reserve((void **) &c->learnt, &c->learnt_room,
-                            c->n_trail + 1, sizeof *c->learnt, NULL) == MO_OK;
+    return c->analysis.learnt_room > c->n_trail ||
+           mo_array_reserve((void **) &c->analysis.learnt,
+                            &c->analysis.learnt_room, c->n_trail + 1,
+                            sizeof *c->analysis.learnt, NULL) == MO_OK;
 }
 
 /* Returns the entry before that one which made the fact true. */
@@ -61,16 +63,6 @@ static int find_fact_entry(const mo_exact_core *c, const mo_exact_fact *fact,
     return e;
 }
 
-static void bump_activity(mo_exact_core *c, int variable)
-{
-    c->activity[variable] += c->activity_step;
-    if (c->activity[variable] <= MAX_ACTIVITY)
-        return;
-    for (int v = 0; v < c->n_variables; v++)
-        c->activity[v] /= MAX_ACTIVITY;
-    c->activity_step /= MAX_ACTIVITY;
-}
-
 static void mark_fact(mo_exact_core *c, analysis *w, const mo_exact_fact *fact)
 {
     int e = find_fact_entry(c, fact, w->position);
@@ -79,21 +71,29 @@ static void mark_fact(mo_exact_core *c, analysis *w, const mo_exact_fact *fact)
     assert(e < w->position);
     if (entry->level == 0)
         return;
-    if (c->seen[e]) {
-        if (fact->value > c->needed[e])
-            c->needed[e] = fact->value;
+    if (c->analysis.seen[e]) {
+        if (fact->value > c->analysis.needed[e])
+            c->analysis.needed[e] = fact->value;
         return;
     }
-    c->seen[e] = 1;
-    c->needed[e] = fact->value;
-    if (entry->what >= 0)
-        bump_activity(c, entry->what >> 1);
+    c->analysis.seen[e] = 1;
+    c->analysis.needed[e] = fact->value;
+    if (entry->what >= 0) {
+        int variable = entry->what >> 1;
+
+        c->activity[variable] += c->activity_step;
+        if (!(c->activity[variable] <= MAX_ACTIVITY)) {
+            for (int v = 0; v < c->n_variables; v++)
+                c->activity[v] /= MAX_ACTIVITY;
+            c->activity_step /= MAX_ACTIVITY;
+        }
+    }
     if (entry->level == w->level)
         w->n_current++;
     else if (entry->what < 0)
         w->n_older_bounds++;
     else
-        c->learnt[c->n_learnt++] = entry->what ^ 1;
+        c->analysis.learnt[c->analysis.n_learnt++] = entry->what ^ 1;
 }
 
 static void mark_facts(mo_exact_core *c, analysis *w,
@@ -103,30 +103,24 @@ static void mark_facts(mo_exact_core *c, analysis *w,
         mark_fact(c, w, &facts[i]);
 }
 
-static void mark_clause(mo_exact_core *c, analysis *w,
-                        const mo_exact_trail_entry *entry)
-{
-    const mo_exact_clause *clause = &c->clauses[entry->reason_index];
-
-    for (int i = 0; i < clause->n; i++) {
-        int literal = c->literals[clause->first + i];
-
-        if (literal != entry->what)
-            mark_fact(c, w, &(mo_exact_fact){ literal ^ 1, 0 });
-    }
-}
-
 /* Marks the explanation of the entry at w->position. */
 static void mark_reasons(mo_exact_core *c, analysis *w)
 {
     const mo_exact_trail_entry *entry = &c->trail[w->position];
+    const mo_exact_clause *clause;
 
     switch (entry->reason) {
     case MO_EXACT_REASON_DECISION:
         assert(!"a decision has no reason");
         break;
     case MO_EXACT_REASON_CLAUSE:
-        mark_clause(c, w, entry);
+        clause = &c->db.clauses[entry->reason_index];
+        for (int i = 0; i < clause->n; i++) {
+            int literal = c->db.literals[clause->first + i];
+
+            if (literal != entry->what)
+                mark_fact(c, w, &(mo_exact_fact){ literal ^ 1, 0 });
+        }
         break;
     case MO_EXACT_REASON_FACTS:
         mark_facts(c, w, c->stored + entry->reason_index,
@@ -134,7 +128,8 @@ static void mark_reasons(mo_exact_core *c, analysis *w)
         break;
     case MO_EXACT_REASON_LAZY:
         mo_exact_core_clear_facts(c);
-        c->explain(c->context, entry, w->position, c->needed[w->position]);
+        c->explain(c->context, entry, w->position,
+                   c->analysis.needed[w->position]);
         mark_facts(c, w, c->facts, c->n_facts);
         break;
     }
@@ -147,33 +142,35 @@ static bool resolve_to_uip(mo_exact_core *c, int level)
 {
     analysis w = { .level = level, .position = (int) c->n_trail };
 
-    c->n_learnt = 1;
+    c->analysis.n_learnt = 1;
     mark_facts(c, &w, c->facts, c->n_facts);
-    c->learnt[0] = MO_EXACT_NO_LITERAL;
-    while (c->learnt[0] == MO_EXACT_NO_LITERAL || w.n_older_bounds > 0) {
+    c->analysis.learnt[0] = MO_EXACT_NO_LITERAL;
+    while (c->analysis.learnt[0] == MO_EXACT_NO_LITERAL ||
+           w.n_older_bounds > 0) {
         const mo_exact_trail_entry *entry = &c->trail[--w.position];
         bool at_level = entry->level == level;
 
-        if (!c->seen[w.position])
+        if (!c->analysis.seen[w.position])
             continue;
         if (at_level && w.n_current == 1 && entry->what >= 0) {
-            c->learnt[0] = entry->what ^ 1;
+            c->analysis.learnt[0] = entry->what ^ 1;
             continue;
         }
         if (!at_level && entry->what >= 0)
             continue;
         mark_reasons(c, &w);
-        c->seen[w.position] = 0;
+        c->analysis.seen[w.position] = 0;
         if (!at_level) {
             w.n_older_bounds--;
         } else if (--w.n_current == 0) {
             /* Stores the marked facts as the conflict. */
             mo_exact_core_clear_facts(c);
             for (int e = 0; e < w.position; e++)
-                if (c->seen[e] && c->trail[e].what >= 0)
+                if (c->analysis.seen[e] && c->trail[e].what >= 0)
                     mo_exact_explain_literal(c, c->trail[e].what);
-                else if (c->seen[e])
-                    mo_exact_explain_bound(c, ~c->trail[e].what, c->needed[e]);
+                else if (c->analysis.seen[e])
+                    mo_exact_explain_bound(c, ~c->trail[e].what,
+                                           c->analysis.needed[e]);
             return false;
         }
     }
@@ -194,30 +191,15 @@ static bool is_redundant(const mo_exact_core *c, int literal)
 
     if (entry->reason != MO_EXACT_REASON_CLAUSE)
         return false;
-    clause = &c->clauses[entry->reason_index];
+    clause = &c->db.clauses[entry->reason_index];
     for (int i = 0; i < clause->n; i++) {
-        int other = c->literals[clause->first + i];
+        int other = c->db.literals[clause->first + i];
 
         if (other >> 1 != literal >> 1 && literal_level(c, other) > 0 &&
-            !c->seen[c->entry_of[other >> 1]])
+            !c->analysis.seen[c->entry_of[other >> 1]])
             return false;
     }
     return true;
-}
-
-static void minimize_clause(mo_exact_core *c)
-{
-    size_t n = c->n_learnt, kept = 1;
-
-    for (size_t i = 1; i < n; i++) {
-        int literal = c->learnt[i];
-
-        /* It stays marked: what it implies the others imply. */
-        if (is_redundant(c, literal))
-            continue;
-        c->learnt[kept++] = literal;
-    }
-    c->n_learnt = kept;
 }
 
 /* Moves a literal of the second highest level to position 1 and returns that
@@ -227,39 +209,40 @@ static int find_backjump_level(mo_exact_core *c)
     size_t best = 1;
     int kept;
 
-    if (c->n_learnt == 1)
+    if (c->analysis.n_learnt == 1)
         return 0;
-    for (size_t i = 2; i < c->n_learnt; i++)
-        if (literal_level(c, c->learnt[i]) > literal_level(c, c->learnt[best]))
+    for (size_t i = 2; i < c->analysis.n_learnt; i++)
+        if (literal_level(c, c->analysis.learnt[i]) >
+            literal_level(c, c->analysis.learnt[best]))
             best = i;
-    kept = c->learnt[1];
-    c->learnt[1] = c->learnt[best];
-    c->learnt[best] = kept;
-    return literal_level(c, c->learnt[1]);
+    kept = c->analysis.learnt[1];
+    c->analysis.learnt[1] = c->analysis.learnt[best];
+    c->analysis.learnt[best] = kept;
+    return literal_level(c, c->analysis.learnt[1]);
 }
 
 static int compute_lbd(mo_exact_core *c)
 {
     int n = 0;
 
-    if (c->level_seen_room < c->n_levels + 1) {
-        size_t old = c->level_seen_room;
+    if (c->analysis.level_seen_room < c->n_levels + 1) {
+        size_t old = c->analysis.level_seen_room;
 
-        if (mo_array_reserve((void **) &c->level_seen, &c->level_seen_room,
-                             c->n_levels + 1, sizeof *c->level_seen,
-                             NULL) != MO_OK) {
+        if (mo_array_reserve((void **) &c->analysis.level_seen,
+                             &c->analysis.level_seen_room, c->n_levels + 1,
+                             sizeof *c->analysis.level_seen, NULL) != MO_OK) {
             c->out_of_memory = true;
             return 1;
         }
-        for (; old < c->level_seen_room; old++)
-            c->level_seen[old] = 0;
+        for (; old < c->analysis.level_seen_room; old++)
+            c->analysis.level_seen[old] = 0;
     }
-    c->count_number++;
-    for (size_t i = 0; i < c->n_learnt; i++) {
-        int level = literal_level(c, c->learnt[i]);
+    c->analysis.count_number++;
+    for (size_t i = 0; i < c->analysis.n_learnt; i++) {
+        int level = literal_level(c, c->analysis.learnt[i]);
 
-        n += c->level_seen[level] != c->count_number;
-        c->level_seen[level] = c->count_number;
+        n += c->analysis.level_seen[level] != c->analysis.count_number;
+        c->analysis.level_seen[level] = c->analysis.count_number;
     }
     return n;
 }
@@ -286,7 +269,7 @@ static bool derive_clause(mo_exact_core *c)
         if (!reserve_marks(c))
             return !(c->out_of_memory = true);
         for (size_t i = 0; i < c->n_trail; i++)
-            c->seen[i] = 0;
+            c->analysis.seen[i] = 0;
     } while (!resolve_to_uip(c, level));
     return true;
 }
@@ -297,15 +280,29 @@ bool mo_exact_core_analyze_conflict(mo_exact_core *c)
 
     if (!derive_clause(c))
         return false;
-    minimize_clause(c);
+    if (c->minimizes) {
+        size_t n = c->analysis.n_learnt, kept = 1;
+
+        for (size_t i = 1; i < n; i++) {
+            int literal = c->analysis.learnt[i];
+
+            /* It stays marked: what it implies the others imply. */
+            if (is_redundant(c, literal))
+                continue;
+            c->analysis.learnt[kept++] = literal;
+        }
+        c->analysis.n_learnt = kept;
+    }
     c->activity_step *= ACTIVITY_GROWTH;
     lbd = compute_lbd(c);
     mo_exact_core_backtrack(c, find_backjump_level(c));
-    if (c->n_learnt > 1)
-        clause = mo_exact_core_store_clause(c, c->learnt, c->n_learnt, lbd);
+    if (c->analysis.n_learnt > 1)
+        clause = mo_exact_core_store_clause(c, c->analysis.learnt,
+                                            c->analysis.n_learnt, lbd);
     if (c->out_of_memory)
         return false;
-    return mo_exact_core_imply(c, c->learnt[0], MO_EXACT_REASON_CLAUSE, clause);
+    return mo_exact_core_imply(c, c->analysis.learnt[0], MO_EXACT_REASON_CLAUSE,
+                               clause);
 }
 
 /* Deletion order: high LBD first, then long clauses (Audemard and Simon
@@ -326,31 +323,31 @@ static int compare_clauses(const void *a, const void *b)
 
 static void compact_literals(mo_exact_core *c)
 {
-    int *moved = malloc((c->n_literals + 1) * sizeof *moved);
+    int *moved = malloc((c->db.n_literals + 1) * sizeof *moved);
     size_t n = 0;
 
     if (!moved) {
         c->out_of_memory = true;
         return;
     }
-    for (size_t i = 0; i < c->n_clauses; i++) {
-        mo_exact_clause *clause = &c->clauses[i];
+    for (size_t i = 0; i < c->db.n; i++) {
+        mo_exact_clause *clause = &c->db.clauses[i];
 
         for (int j = 0; j < clause->n; j++)
-            moved[n + (size_t) j] = c->literals[clause->first + j];
+            moved[n + (size_t) j] = c->db.literals[clause->first + j];
         clause->first = (int) n;
         n += (size_t) clause->n;
     }
-    free(c->literals);
-    c->literals = moved;
-    c->literals_room = c->n_literals + 1;
-    c->n_literals = n;
+    free(c->db.literals);
+    c->db.literals = moved;
+    c->db.literals_room = c->db.n_literals + 1;
+    c->db.n_literals = n;
 }
 
 void mo_exact_core_reduce_clauses(mo_exact_core *c)
 {
-    size_t n = c->n_clauses - c->n_given;
-    mo_exact_clause *learnt = c->clauses + c->n_given;
+    size_t n = c->db.n - c->db.n_given;
+    mo_exact_clause *learnt = c->db.clauses + c->db.n_given;
     size_t kept = n / 2;
 
     assert(c->n_levels == 0);
@@ -359,10 +356,10 @@ void mo_exact_core_reduce_clauses(mo_exact_core *c)
     qsort(learnt, n, sizeof *learnt, compare_clauses);
     while (kept < n && learnt[kept].lbd <= KEPT_LBD)
         kept++;
-    c->n_clauses = c->n_given + kept;
+    c->db.n = c->db.n_given + kept;
     compact_literals(c);
     for (int l = 0; l < 2 * c->n_variables; l++)
         c->watches[l].n = 0;
-    for (size_t i = 0; i < c->n_clauses && !c->out_of_memory; i++)
+    for (size_t i = 0; i < c->db.n && !c->out_of_memory; i++)
         mo_exact_core_watch_clause(c, (int) i);
 }

@@ -5,11 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 
 void mo_exact_core_init(mo_exact_core *c)
 {
-    *c = (mo_exact_core){ .activity_step = 1 };
+    *c = (mo_exact_core){ .activity_step =
+                              !mo_ablated(MO_ABLATION_exact_activity),
+                          .minimizes =
+                              !mo_ablated(MO_ABLATION_exact_minimization) };
 }
 
 mo_status mo_exact_core_add_bounds(mo_exact_core *c, int n_bounds,
@@ -41,14 +45,14 @@ void mo_exact_core_clear(mo_exact_core *c)
     free(c->last_entry);
     free(c->trail);
     free(c->level_start);
-    free(c->clauses);
-    free(c->literals);
+    free(c->db.clauses);
+    free(c->db.literals);
     free(c->stored);
     free(c->facts);
-    free(c->learnt);
-    free(c->seen);
-    free(c->needed);
-    free(c->level_seen);
+    free(c->analysis.learnt);
+    free(c->analysis.seen);
+    free(c->analysis.needed);
+    free(c->analysis.level_seen);
     *c = (mo_exact_core){ 0 };
 }
 
@@ -242,7 +246,7 @@ static void add_watch(mo_exact_core *c, int literal, int clause, int other)
 
 void mo_exact_core_watch_clause(mo_exact_core *c, int clause)
 {
-    const int *l = c->literals + c->clauses[clause].first;
+    const int *l = c->db.literals + c->db.clauses[clause].first;
 
     add_watch(c, l[0], clause, l[1]);
     add_watch(c, l[1], clause, l[0]);
@@ -251,23 +255,24 @@ void mo_exact_core_watch_clause(mo_exact_core *c, int clause)
 int mo_exact_core_store_clause(mo_exact_core *c, const int *literals, size_t n,
                                int lbd)
 {
-    if ((c->n_clauses == c->clauses_room &&
-         !RESERVE(c, c->clauses, c->clauses_room, c->n_clauses + 1)) ||
-        (c->n_literals + n > c->literals_room &&
-         !RESERVE(c, c->literals, c->literals_room, c->n_literals + n)))
+    if ((c->db.n == c->db.room &&
+         !RESERVE(c, c->db.clauses, c->db.room, c->db.n + 1)) ||
+        (c->db.n_literals + n > c->db.literals_room &&
+         !RESERVE(c, c->db.literals, c->db.literals_room,
+                  c->db.n_literals + n)))
         return -1;
-    c->clauses[c->n_clauses] =
-        (mo_exact_clause){ (int) c->n_literals, (int) n, lbd };
-    memcpy(c->literals + c->n_literals, literals, n * sizeof *literals);
-    c->n_literals += n;
-    mo_exact_core_watch_clause(c, (int) c->n_clauses);
-    return (int) c->n_clauses++;
+    c->db.clauses[c->db.n] =
+        (mo_exact_clause){ (int) c->db.n_literals, (int) n, lbd };
+    memcpy(c->db.literals + c->db.n_literals, literals, n * sizeof *literals);
+    c->db.n_literals += n;
+    mo_exact_core_watch_clause(c, (int) c->db.n);
+    return (int) c->db.n++;
 }
 
 bool mo_exact_core_add_root_clause(mo_exact_core *c, const int *literals, int n)
 {
     assert(c->n_levels == 0);
-    c->n_learnt = 0;
+    c->analysis.n_learnt = 0;
     for (int i = 0; i < n; i++) {
         if (c->out_of_memory) /* then the literal may not exist */
             return true;
@@ -275,18 +280,20 @@ bool mo_exact_core_add_root_clause(mo_exact_core *c, const int *literals, int n)
             return true;
         if (c->truth[literals[i]] < 0)
             continue;
-        if (c->n_learnt == c->learnt_room &&
-            !RESERVE(c, c->learnt, c->learnt_room, c->n_learnt + 1))
+        if (c->analysis.n_learnt == c->analysis.learnt_room &&
+            !RESERVE(c, c->analysis.learnt, c->analysis.learnt_room,
+                     c->analysis.n_learnt + 1))
             return true;
-        c->learnt[c->n_learnt++] = literals[i];
+        c->analysis.learnt[c->analysis.n_learnt++] = literals[i];
     }
-    if (c->n_learnt == 0)
+    if (c->analysis.n_learnt == 0)
         return false;
-    if (c->n_learnt == 1)
-        set_true(c, c->learnt[0],
+    if (c->analysis.n_learnt == 1)
+        set_true(c, c->analysis.learnt[0],
                  (mo_exact_trail_entry){ .reason = MO_EXACT_REASON_CLAUSE });
     else
-        mo_exact_core_store_clause(c, c->learnt, c->n_learnt, 0);
+        mo_exact_core_store_clause(c, c->analysis.learnt, c->analysis.n_learnt,
+                                   0);
     return true;
 }
 
@@ -305,22 +312,13 @@ static bool find_new_watch(const mo_exact_core *c, int *literals, int n)
     return false;
 }
 
-static void explain_clause_conflict(mo_exact_core *c, int clause)
-{
-    const mo_exact_clause *of = &c->clauses[clause];
-
-    mo_exact_core_clear_facts(c);
-    for (int i = 0; i < of->n; i++)
-        mo_exact_explain_literal(c, c->literals[of->first + i] ^ 1);
-}
-
 /* Visits a clause in which literal has become false. Returns whether it stays
  * in this watch list; sets *conflict when all its literals are false. */
 static bool visit_watch(mo_exact_core *c, mo_exact_watch *w, int literal,
                         bool *conflict)
 {
-    const mo_exact_clause *of = &c->clauses[w->clause];
-    int *l = c->literals + of->first;
+    const mo_exact_clause *of = &c->db.clauses[w->clause];
+    int *l = c->db.literals + of->first;
 
     if (l[0] == literal) {
         l[0] = l[1];
@@ -334,7 +332,9 @@ static bool visit_watch(mo_exact_core *c, mo_exact_watch *w, int literal,
         return false;
     }
     if (c->truth[l[0]] < 0) {
-        explain_clause_conflict(c, w->clause);
+        mo_exact_core_clear_facts(c);
+        for (int i = 0; i < of->n; i++)
+            mo_exact_explain_literal(c, c->db.literals[of->first + i] ^ 1);
         *conflict = true;
     } else {
         set_true(c, l[0],
@@ -372,21 +372,6 @@ void mo_exact_core_decide(mo_exact_core *c, int literal)
              (mo_exact_trail_entry){ .reason = MO_EXACT_REASON_DECISION });
 }
 
-static void undo_entry(mo_exact_core *c, const mo_exact_trail_entry *entry)
-{
-    if (entry->what >= 0) {
-        c->truth[entry->what] = c->truth[entry->what ^ 1] = 0;
-    } else {
-        int bound = ~entry->what;
-
-        c->last_entry[bound] = entry->previous;
-        c->value[bound] =
-            entry->previous < 0 ? 0 : c->trail[entry->previous].value;
-    }
-    if (entry->reason == MO_EXACT_REASON_FACTS)
-        c->n_stored = (size_t) entry->reason_index;
-}
-
 void mo_exact_core_backtrack(mo_exact_core *c, int level)
 {
     size_t n;
@@ -394,8 +379,21 @@ void mo_exact_core_backtrack(mo_exact_core *c, int level)
     if (level >= mo_exact_core_level(c))
         return;
     n = (size_t) c->level_start[level];
-    while (c->n_trail > n)
-        undo_entry(c, &c->trail[--c->n_trail]);
+    while (c->n_trail > n) {
+        const mo_exact_trail_entry *entry = &c->trail[--c->n_trail];
+
+        if (entry->what >= 0) {
+            c->truth[entry->what] = c->truth[entry->what ^ 1] = 0;
+        } else {
+            int bound = ~entry->what;
+
+            c->last_entry[bound] = entry->previous;
+            c->value[bound] =
+                entry->previous < 0 ? 0 : c->trail[entry->previous].value;
+        }
+        if (entry->reason == MO_EXACT_REASON_FACTS)
+            c->n_stored = (size_t) entry->reason_index;
+    }
     c->n_levels = (size_t) level;
     if (c->n_propagated > n)
         c->n_propagated = n;

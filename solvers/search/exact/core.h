@@ -59,15 +59,37 @@ typedef struct mo_exact_watch_list {
     size_t n, room;
 } mo_exact_watch_list;
 
+/* Clauses of the model, then learnt ones. */
+typedef struct mo_exact_clause_db {
+    mo_exact_clause *clauses;
+    size_t n, room;
+    size_t n_given; /* of the model */
+    int *literals;
+    size_t n_literals, literals_room;
+} mo_exact_clause_db;
+
+/* Buffers of conflict analysis. */
+typedef struct mo_exact_analysis {
+    int *learnt; /* literals of the clause in construction */
+    size_t n_learnt, learnt_room;
+    unsigned char *seen; /* by trail entry: marked */
+    int64_t *needed;     /* by trail entry: value of the bound to explain */
+    size_t seen_room, needed_room;
+    int *level_seen; /* by level: count_number at which it was counted */
+    size_t level_seen_room;
+    int count_number;
+} mo_exact_analysis;
+
 typedef struct mo_exact_core mo_exact_core;
 
 struct mo_exact_core {
     int n_variables;
     size_t variables_room;
-    int8_t *truth;    /* by literal: 1, -1, or 0 while unassigned */
-    int *entry_of;    /* by variable: on the trail, if assigned */
-    double *activity; /* by variable: VSIDS score */
-    double activity_step;
+    int8_t *truth;        /* by literal: 1, -1, or 0 while unassigned */
+    int *entry_of;        /* by variable: on the trail, if assigned */
+    double *activity;     /* by variable: VSIDS score */
+    double activity_step; /* 0: activities are switched off */
+    bool minimizes;       /* learnt clauses */
     mo_exact_watch_list
         *watches; /* by literal: clauses to visit when it becomes false */
 
@@ -81,25 +103,14 @@ struct mo_exact_core {
     int *level_start;    /* by level: its first entry */
     size_t n_levels, levels_room;
 
-    mo_exact_clause *clauses;
-    size_t n_clauses, clauses_room;
-    size_t n_given; /* of the model; learnt clauses follow */
-    int *literals;
-    size_t n_literals, literals_room;
+    mo_exact_clause_db db;
 
     mo_exact_fact *stored;
     size_t n_stored, stored_room;
     mo_exact_fact *facts; /* buffer: explanation or conflict in construction */
     size_t n_facts, facts_room;
 
-    int *learnt; /* literals of the clause in construction */
-    size_t n_learnt, learnt_room;
-    unsigned char *seen; /* by trail entry: marked in conflict analysis */
-    int64_t *needed;     /* by trail entry: value of the bound to explain */
-    size_t seen_room, needed_room;
-    int *level_seen; /* by level: count_number at which it was counted */
-    size_t level_seen_room;
-    int count_number;
+    mo_exact_analysis analysis;
 
     /* Adds to the facts the explanation of a trail entry; value is what is
      * needed of a bound. */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "schedule/bound/lower_bound.h"
 #include "schedule/heuristic/heft.h"
 #include "schedule/serial_makespan.h"
@@ -28,42 +29,6 @@ int mo_exact_chosen_mode(const mo_exact_search *s, int task)
         if (s->core.truth[s->model.modes[t->first + i].literal] > 0)
             return t->first + i;
     return -1;
-}
-
-static void set_transfers(const mo_exact_search *s, mo_schedule *of)
-{
-    const mo_exact_model *m = &s->model;
-
-    for (int t = m->x->n; t < (int) m->n_tasks; t++) {
-        int number = mo_exact_chosen_mode(s, t);
-        const mo_exact_mode *mode = &m->modes[number];
-        mo_transfer *sent;
-
-        if (number < 0 || !mode->is_real)
-            continue;
-        sent = mo_schedule_transfer(of, m->tasks[t].item, mode->to);
-        sent->start_ns = s->core.value[MO_EXACT_HEAD(number)];
-        sent->end_ns = sent->start_ns + mode->length_ns;
-    }
-}
-
-/* Without transfer tasks, transfers start as soon as their tensor is there. */
-static void set_eager_transfers(const mo_exact_search *s, mo_schedule *of)
-{
-    const mo_instance *x = s->model.x;
-
-    for (int i = 0; i < of->n_transfers; i++) {
-        mo_transfer *sent = &of->transfers[i];
-        int from = of->regime.tensors == MO_TENSORS_ONCE
-                       ? x->tensor_from[sent->item]
-                       : x->flows[sent->item].from;
-
-        sent->start_ns =
-            of->start_ns[from] + mo_instance_p_ns(x, from, of->device[from]);
-        sent->end_ns =
-            sent->start_ns + mo_schedule_item_ns(x, &of->regime, sent->item,
-                                                 sent->from, sent->to);
-    }
 }
 
 /* Allocates the schedule given by the heads; the caller frees it. */
@@ -92,10 +57,36 @@ static mo_status extract_schedule(const mo_exact_search *s,
         if (end_ns > made->makespan_ns)
             made->makespan_ns = end_ns;
     }
-    if (s->model.has_transfer_tasks)
-        set_transfers(s, made);
-    else
-        set_eager_transfers(s, made);
+    if (s->model.has_transfer_tasks) {
+        const mo_exact_model *m = &s->model;
+
+        for (int t = m->x->n; t < (int) m->n_tasks; t++) {
+            int number = mo_exact_chosen_mode(s, t);
+            const mo_exact_mode *mode = &m->modes[number];
+            mo_transfer *sent;
+
+            if (number < 0 || !mode->is_real)
+                continue;
+            sent = mo_schedule_transfer(made, m->tasks[t].item, mode->to);
+            sent->start_ns = s->core.value[MO_EXACT_HEAD(number)];
+            sent->end_ns = sent->start_ns + mode->length_ns;
+        }
+    } else {
+        /* Without transfer tasks, transfers start as soon as their tensor is
+         * there. */
+        for (int i = 0; i < made->n_transfers; i++) {
+            mo_transfer *sent = &made->transfers[i];
+            int from = made->regime.tensors == MO_TENSORS_ONCE
+                           ? x->tensor_from[sent->item]
+                           : x->flows[sent->item].from;
+
+            sent->start_ns = made->start_ns[from] +
+                             mo_instance_p_ns(x, from, made->device[from]);
+            sent->end_ns = sent->start_ns +
+                           mo_schedule_item_ns(x, &made->regime, sent->item,
+                                               sent->from, sent->to);
+        }
+    }
     *schedule = made;
     return MO_OK;
 }
@@ -205,6 +196,7 @@ typedef struct effort {
     int n_restarts;
     size_t most_learnt;
     bool is_over;
+    bool restarts, has_trials; /* not switched off */
 } effort;
 
 /* Luby sequence 1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8, ...: returns its
@@ -224,28 +216,10 @@ static int64_t luby(int number)
 
 static void save_devices(mo_exact_search *s)
 {
+    if (mo_ablated(MO_ABLATION_exact_phase_saving))
+        return;
     for (int i = 0; i < s->best->n; i++)
         s->device[i] = s->best->device[i];
-}
-
-/* Stores the schedule found as the best and tightens the horizon. Returns
- * false if the problem is solved. */
-static bool accept_schedule(mo_exact_search *s)
-{
-    mo_schedule *found = NULL;
-
-    s->status = extract_schedule(s, &found, s->err);
-    if (s->status != MO_OK)
-        return false;
-    assert(found->makespan_ns <= s->horizon_ns);
-    mo_schedule_free(s->best);
-    s->best = found;
-    save_devices(s);
-    mo_exact_core_backtrack(&s->core, 0);
-    s->horizon_ns = found->makespan_ns - 1;
-    if (s->trial_ns >= s->horizon_ns)
-        s->trial = MO_EXACT_NO_LITERAL;
-    return s->horizon_ns >= s->lower_ns && mo_exact_propagate_all(s);
 }
 
 static void restart_search(mo_exact_search *s, effort *e)
@@ -253,18 +227,13 @@ static void restart_search(mo_exact_search *s, effort *e)
     mo_exact_core *c = &s->core;
 
     mo_exact_core_backtrack(c, 0);
-    e->restart_at = e->conflicts + RESTART_STEP * luby(++e->n_restarts);
-    if (c->n_clauses - c->n_given > e->most_learnt) {
+    e->restart_at = e->restarts
+                        ? e->conflicts + RESTART_STEP * luby(++e->n_restarts)
+                        : INT64_MAX;
+    if (c->db.n - c->db.n_given > e->most_learnt) {
         mo_exact_core_reduce_clauses(c);
         e->most_learnt += LEARNT_MORE;
     }
-}
-
-static bool is_limit_reached(const mo_exact_search *s, const effort *e)
-{
-    return s->core.out_of_memory || s->status != MO_OK || s->is_stopped ||
-           (e->options->nodes > 0 && s->nodes >= e->options->nodes) ||
-           (s->nodes % STOP_EVERY == 0 && mo_stop_reached(e->options->stop));
 }
 
 /* All devices and orders are decided. */
@@ -275,8 +244,24 @@ static bool complete_assignment(mo_exact_search *s)
 
     if (!mo_exact_is_fixpoint(s))
         return true;
-    if (mo_exact_enforce_live_memory(s, &literal, &goes_on))
-        return accept_schedule(s);
+    if (mo_exact_enforce_live_memory(s, &literal, &goes_on)) {
+        /* Stores the schedule found as the best and tightens the horizon;
+         * false: the problem is solved. */
+        mo_schedule *found = NULL;
+
+        s->status = extract_schedule(s, &found, s->err);
+        if (s->status != MO_OK)
+            return false;
+        assert(found->makespan_ns <= s->horizon_ns);
+        mo_schedule_free(s->best);
+        s->best = found;
+        save_devices(s);
+        mo_exact_core_backtrack(&s->core, 0);
+        s->horizon_ns = found->makespan_ns - 1;
+        if (s->trial_ns >= s->horizon_ns)
+            s->trial = MO_EXACT_NO_LITERAL;
+        return s->horizon_ns >= s->lower_ns && mo_exact_propagate_all(s);
+    }
     if (literal != MO_EXACT_NO_LITERAL)
         mo_exact_core_decide(&s->core, literal);
     return goes_on;
@@ -301,7 +286,7 @@ static bool search_step(mo_exact_search *s, effort *e)
         restart_search(s, e);
         return true;
     }
-    if (mo_exact_core_level(c) == 0) {
+    if (mo_exact_core_level(c) == 0 && e->has_trials) {
         destructive_bound_next(s, e->conflicts);
         literal = s->trial;
     }
@@ -313,36 +298,6 @@ static bool search_step(mo_exact_search *s, effort *e)
         return complete_assignment(s);
     mo_exact_core_decide(c, literal);
     return true;
-}
-
-static void run_search(mo_exact_search *s, effort *e)
-{
-    bool goes_on = mo_exact_propagate_all(s) && mo_exact_propagate(s) &&
-                   destructive_bound_root(s);
-
-    restart_search(s, e);
-    while (goes_on && !e->is_over) {
-        s->nodes++;
-        goes_on = search_step(s, e);
-        e->is_over = is_limit_reached(s, e);
-    }
-    if (!goes_on && !s->core.out_of_memory && s->status == MO_OK) {
-        e->is_over = false;
-        s->lower_ns = s->horizon_ns + 1;
-    }
-}
-
-static mo_status allocate_scratch(mo_exact_search *s, mo_error *err)
-{
-    size_t n_resources = (size_t) s->model.n_resources;
-    size_t most = s->model.n_tasks;
-
-    s->is_stale = calloc(n_resources + 1, sizeof *s->is_stale);
-    s->use_states = calloc(most + 1, sizeof *s->use_states);
-    s->by_head = calloc(most + 1, sizeof *s->by_head);
-    if (!s->is_stale || !s->use_states || !s->by_head)
-        return mo_fail_memory(err);
-    return MO_OK;
 }
 
 /* Initial upper bound by HEFT, if it fits memory and is below below_ns. */
@@ -359,7 +314,9 @@ static mo_status find_initial_schedule(mo_exact_search *s, const mo_instance *x,
         return mo_fail_memory(err);
     for (int i = 0; i < x->n; i++)
         s->device[i] = MO_FREE;
-    status = mo_heft(x, regime, NULL, &first, err);
+    status = mo_ablated(MO_ABLATION_exact_initial_schedule)
+                 ? MO_OK
+                 : mo_heft(x, regime, NULL, &first, err);
     if (status == MO_OK && first)
         status = mo_schedule_fits_memory(x, first, &fits, err);
     if (status == MO_OK && fits) {
@@ -375,16 +332,6 @@ static mo_status find_initial_schedule(mo_exact_search *s, const mo_instance *x,
     return status;
 }
 
-static bool is_too_large(const mo_instance *x, const mo_regime *regime)
-{
-    int64_t K = x->n_devices;
-    int64_t n_tasks =
-        x->n + (regime->tensors == MO_TENSORS_ONCE ? x->n_tensors * K
-                                                   : (int64_t) x->n_flows);
-
-    return n_tasks > MAX_TASKS || x->n_flows * K * K > MAX_MODES;
-}
-
 static mo_status build_and_search(mo_exact_search *s, const mo_instance *x,
                                   const mo_regime *regime, effort *e,
                                   mo_error *err)
@@ -392,23 +339,53 @@ static mo_status build_and_search(mo_exact_search *s, const mo_instance *x,
     mo_lower_bound lower = { 0 };
     mo_status status;
 
-    if (is_too_large(x, regime)) {
+    int64_t K = x->n_devices;
+    int64_t n_tasks =
+        x->n + (regime->tensors == MO_TENSORS_ONCE ? x->n_tensors * K
+                                                   : (int64_t) x->n_flows);
+    if ((n_tasks > MAX_TASKS || x->n_flows * K * K > MAX_MODES) ||
+        mo_ablated(MO_ABLATION_exact)) {
         e->is_over = true;
         status = mo_bound_lower_until(x, regime, e->options->stop, &lower, err);
         s->lower_ns = lower.bound_ns;
         return status;
     }
     status = mo_exact_model_init(&s->model, &s->core, x, regime, err);
-    if (status == MO_OK)
-        status = allocate_scratch(s, err);
+    if (status == MO_OK) {
+        size_t n_resources = (size_t) s->model.n_resources;
+        size_t most = s->model.n_tasks;
+
+        s->is_stale = calloc(n_resources + 1, sizeof *s->is_stale);
+        s->use_states = calloc(most + 1, sizeof *s->use_states);
+        s->by_head = calloc(most + 1, sizeof *s->by_head);
+        if (!s->is_stale || !s->use_states || !s->by_head)
+            status = mo_fail_memory(err);
+    }
     if (status != MO_OK)
         return status;
     s->core.explain = mo_exact_explain;
     s->core.context = s;
-    if (!s->model.is_impossible && s->horizon_ns >= 0)
-        run_search(s, e);
-    else
+    if (!s->model.is_impossible && s->horizon_ns >= 0) {
+        bool goes_on = mo_exact_propagate_all(s) && mo_exact_propagate(s) &&
+                       (!e->has_trials || destructive_bound_root(s));
+
+        restart_search(s, e);
+        while (goes_on && !e->is_over) {
+            s->nodes++;
+            goes_on = search_step(s, e);
+            e->is_over =
+                s->core.out_of_memory || s->status != MO_OK || s->is_stopped ||
+                (e->options->nodes > 0 && s->nodes >= e->options->nodes) ||
+                (s->nodes % STOP_EVERY == 0 &&
+                 mo_stop_reached(e->options->stop));
+        }
+        if (!goes_on && !s->core.out_of_memory && s->status == MO_OK) {
+            e->is_over = false;
+            s->lower_ns = s->horizon_ns + 1;
+        }
+    } else {
         s->lower_ns = s->horizon_ns + 1;
+    }
     return s->core.out_of_memory ? mo_fail_memory(err) : s->status;
 }
 
@@ -418,8 +395,16 @@ mo_status mo_exact_solve(const mo_instance *x, const mo_regime *regime,
 {
     mo_exact_search s = { .trial = MO_EXACT_NO_LITERAL,
                           .stop = options->stop,
-                          .err = err };
-    effort e = { .options = options, .most_learnt = LEARNT_FIRST };
+                          .err = err,
+                          .has_edge_finding =
+                              !mo_ablated(MO_ABLATION_exact_edge_finding),
+                          .has_cycle_search =
+                              !mo_ablated(MO_ABLATION_exact_cycle_search) };
+    effort e = { .options = options,
+                 .most_learnt = LEARNT_FIRST,
+                 .restarts = !mo_ablated(MO_ABLATION_exact_restarts),
+                 .has_trials =
+                     !mo_ablated(MO_ABLATION_exact_destructive_bound) };
     /* Upper bound on every schedule of interest. */
     mo_status status = mo_serial_makespan(x, regime, &s.horizon_ns, err);
 

@@ -48,7 +48,7 @@ static void compute_use_state(const mo_exact_search *s, const mo_exact_use *use,
 
     *it = nothing;
     for (int i = 0; i < use->n; i++) {
-        int mode = m->use_modes[use->first + i];
+        int mode = m->use.modes[use->first + i];
         int truth = s->core.truth[m->modes[mode].literal];
 
         if (truth > 0) {
@@ -72,13 +72,13 @@ static void compute_use_state(const mo_exact_search *s, const mo_exact_use *use,
 
 void mo_exact_collect_uses(mo_exact_search *s, int resource)
 {
-    const mo_exact_adjacency *of = &s->model.uses_of;
+    const mo_exact_adjacency *of = &s->model.use.of_resource;
 
     s->n_use_states = 0;
     for (int i = of->start[resource]; i < of->start[resource + 1]; i++) {
         mo_exact_use_state *it = &s->use_states[s->n_use_states];
 
-        compute_use_state(s, &s->model.uses[of->items[i]], it);
+        compute_use_state(s, &s->model.use.uses[of->items[i]], it);
         s->n_use_states += it->use != NULL;
     }
 }
@@ -104,7 +104,7 @@ static bool is_in_use(const mo_exact_search *s, const mo_exact_use *use,
                       int mode)
 {
     for (int i = 0; i < use->n; i++)
-        if (s->model.use_modes[use->first + i] == mode)
+        if (s->model.use.modes[use->first + i] == mode)
             return true;
     return false;
 }
@@ -266,7 +266,7 @@ static bool propagate_pair(mo_exact_search *s, const mo_exact_use_state *a,
     if (a_first == MO_EXACT_NO_LITERAL)
         return true;
     for (int i = 0; i < b->use->n; i++) {
-        int mode = s->model.use_modes[b->use->first + i];
+        int mode = s->model.use.modes[b->use->first + i];
 
         if (!propagate_pair_order(s, a, mode, a_first) ||
             !propagate_pair_mode(s, a, mode, a_first))
@@ -283,5 +283,5 @@ bool mo_exact_propagate_disjunctive(mo_exact_search *s, int resource)
             if (i != j &&
                 !propagate_pair(s, &s->use_states[i], &s->use_states[j]))
                 return false;
-    return mo_exact_propagate_edge_finding(s);
+    return !s->has_edge_finding || mo_exact_propagate_edge_finding(s);
 }

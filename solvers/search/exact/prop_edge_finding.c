@@ -104,12 +104,6 @@ static bool propagate_interval_mode(mo_exact_search *s, const task_interval *w,
     return true;
 }
 
-static bool is_inside(const task_interval *w, const mo_exact_use_state *it)
-{
-    return it->is_certain && it->head_ns >= w->head_ns &&
-           it->tail_ns >= w->tail_ns;
-}
-
 static bool propagate_interval(mo_exact_search *s, const task_interval *w,
                                int64_t longest_ns)
 {
@@ -132,11 +126,12 @@ static bool propagate_interval(mo_exact_search *s, const task_interval *w,
     for (int i = 0; i < s->n_use_states; i++) {
         const mo_exact_use_state *it = &s->use_states[i];
 
-        if (is_inside(w, it))
+        if (it->is_certain && it->head_ns >= w->head_ns &&
+            it->tail_ns >= w->tail_ns)
             continue;
         for (int j = 0; j < it->use->n; j++)
             if (!propagate_interval_mode(
-                    s, w, s->model.use_modes[it->use->first + j]))
+                    s, w, s->model.use.modes[it->use->first + j]))
                 return false;
     }
     return true;
@@ -172,8 +167,18 @@ static bool propagate_tail(mo_exact_search *s, int n, int64_t tail_ns,
     return true;
 }
 
-static int sort_by_head(mo_exact_search *s)
+static bool is_first_with_tail(const mo_exact_search *s, int i)
 {
+    for (int j = 0; j < i; j++)
+        if (s->use_states[s->by_head[j]].tail_ns ==
+            s->use_states[s->by_head[i]].tail_ns)
+            return false;
+    return true;
+}
+
+bool mo_exact_propagate_edge_finding(mo_exact_search *s)
+{
+    int64_t longest_ns = 0;
     int n = 0;
 
     for (int i = 0; i < s->n_use_states; i++) {
@@ -188,22 +193,6 @@ static int sort_by_head(mo_exact_search *s)
         s->by_head[at] = i;
         n++;
     }
-    return n;
-}
-
-static bool is_first_with_tail(const mo_exact_search *s, int i)
-{
-    for (int j = 0; j < i; j++)
-        if (s->use_states[s->by_head[j]].tail_ns ==
-            s->use_states[s->by_head[i]].tail_ns)
-            return false;
-    return true;
-}
-
-bool mo_exact_propagate_edge_finding(mo_exact_search *s)
-{
-    int64_t longest_ns = 0;
-    int n = sort_by_head(s);
 
     for (int i = 0; i < s->n_use_states; i++)
         longest_ns = mo_max_i64(longest_ns, s->use_states[i].longest_ns);

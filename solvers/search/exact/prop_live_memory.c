@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "base/minmax.h"
 #include "solvers/search/exact/exact_internal.h"
@@ -134,33 +135,6 @@ static bool add_precedence(mo_exact_search *s, mo_exact_precedence precedence,
     return true;
 }
 
-/* Adds precedences: if the literal is true and both modes are selected, `then`
- * starts pause_ns or more after the end of `first`. */
-static void order_modes(mo_exact_search *s, int literal, int first, int then,
-                        int64_t pause_ns)
-{
-    const mo_exact_mode *a = &s->model.modes[first], *b = &s->model.modes[then];
-    mo_exact_alternative forth = { .literal = a->literal,
-                                   .bound = MO_EXACT_HEAD(first),
-                                   .bound2 = -1,
-                                   .add_ns = a->length_ns + pause_ns };
-    mo_exact_alternative back = { .literal = b->literal,
-                                  .bound = MO_EXACT_TAIL(then),
-                                  .bound2 = -1,
-                                  .add_ns = b->length_ns + pause_ns };
-
-    add_precedence(s,
-                   (mo_exact_precedence){ .target = MO_EXACT_HEAD(then),
-                                          .condition = literal,
-                                          .condition2 = a->literal },
-                   forth);
-    add_precedence(s,
-                   (mo_exact_precedence){ .target = MO_EXACT_TAIL(first),
-                                          .condition = literal,
-                                          .condition2 = b->literal },
-                   back);
-}
-
 /* Returns whether the task of the mode ends before that of the other in every
  * schedule. */
 static bool always_precedes(const mo_exact_model *m, int mode, int other)
@@ -188,8 +162,32 @@ static void order_buffer_modes(mo_exact_search *s, const mo_exact_buffer *h,
             &s->core,
             (int[]){ literal ^ 1, needs->literal ^ 1, starter->literal ^ 1 },
             3);
-    else if (mode != starter_mode)
-        order_modes(s, literal, mode, starter_mode, pause_ns);
+    else if (mode != starter_mode) {
+        /* Adds precedences: if the literal is true and both modes are selected,
+         * `then` starts pause_ns or more after the end of `first`. */
+        const mo_exact_mode *a = &s->model.modes[mode],
+                            *b = &s->model.modes[starter_mode];
+        mo_exact_alternative forth = { .literal = a->literal,
+                                       .bound = MO_EXACT_HEAD(mode),
+                                       .bound2 = -1,
+                                       .add_ns = a->length_ns + pause_ns };
+        mo_exact_alternative back = { .literal = b->literal,
+                                      .bound = MO_EXACT_TAIL(starter_mode),
+                                      .bound2 = -1,
+                                      .add_ns = b->length_ns + pause_ns };
+
+        add_precedence(
+            s,
+            (mo_exact_precedence){ .target = MO_EXACT_HEAD(starter_mode),
+                                   .condition = literal,
+                                   .condition2 = a->literal },
+            forth);
+        add_precedence(s,
+                       (mo_exact_precedence){ .target = MO_EXACT_TAIL(mode),
+                                              .condition = literal,
+                                              .condition2 = b->literal },
+                       back);
+    }
 }
 
 /* At level 0: adds a lifetime order with its precedences; returns its literal,
@@ -270,54 +268,6 @@ static void add_buffer(mo_exact_search *s, mo_exact_buffer h, int device)
     s->buffers[s->n_buffers++] = h;
 }
 
-static void add_op_buffers(mo_exact_search *s, int op, int device)
-{
-    const mo_instance *x = s->model.x;
-    mo_exact_buffer h = { .kind = MO_EXACT_BUFFER_WORKSPACE,
-                          .id = op,
-                          .starter = op };
-
-    h.bytes = x->memory_bytes[op] - x->weight_bytes[op];
-    add_buffer(s, h, device);
-    h.kind = MO_EXACT_BUFFER_OUTPUT;
-    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++) {
-        h.id = x->flows[q].tensor;
-        h.bytes = x->tensor_bytes[h.id];
-        if (q == x->tensor_start[h.id])
-            add_buffer(s, h, device);
-    }
-}
-
-static void add_copy_buffer(mo_exact_search *s, int task, int device)
-{
-    const mo_exact_task *t = &s->model.tasks[task];
-    const mo_instance *x = s->model.x;
-    int tensor = t->to == MO_FREE ? x->flows[t->item].tensor : t->item;
-
-    add_buffer(s,
-               (mo_exact_buffer){ .kind = MO_EXACT_BUFFER_COPY,
-                                  .id = task,
-                                  .starter = task,
-                                  .bytes = x->tensor_bytes[tensor] },
-               device);
-}
-
-static void collect_buffers(mo_exact_search *s, int device)
-{
-    const mo_exact_model *m = &s->model;
-
-    s->n_buffers = 0;
-    for (int i = 0; i < m->x->n; i++)
-        if (is_op_on(s, i, device))
-            add_op_buffers(s, i, device);
-    for (int t = m->x->n; t < (int) m->n_tasks; t++) {
-        int mode = mo_exact_chosen_mode(s, t);
-
-        if (mode >= 0 && m->modes[mode].is_real && m->modes[mode].to == device)
-            add_copy_buffer(s, t, device);
-    }
-}
-
 /* Marks the live buffers at a moment, of workspaces only the largest. Returns
  * their bytes. A buffer is dead at its end. */
 static wide mark_live(mo_exact_search *s, int64_t at_ns)
@@ -368,18 +318,54 @@ static bool find_excess(mo_exact_search *s, int device)
     const mo_instance *x = s->model.x;
     int64_t capacity = x->capacity_bytes[device];
     wide weights = 0;
+    const mo_exact_model *m = &s->model;
 
     for (int i = 0; i < x->n; i++)
         if (is_op_on(s, i, device))
             weights += x->weight_bytes[i];
     if (capacity == INT64_MAX)
         return false;
-    collect_buffers(s, device);
+    s->n_buffers = 0;
+    for (int i = 0; i < m->x->n; i++)
+        if (is_op_on(s, i, device)) {
+            mo_exact_buffer h = { .kind = MO_EXACT_BUFFER_WORKSPACE,
+                                  .id = i,
+                                  .starter = i };
+
+            h.bytes = x->memory_bytes[i] - x->weight_bytes[i];
+            add_buffer(s, h, device);
+            h.kind = MO_EXACT_BUFFER_OUTPUT;
+            for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++) {
+                h.id = x->flows[q].tensor;
+                h.bytes = x->tensor_bytes[h.id];
+                if (q == x->tensor_start[h.id])
+                    add_buffer(s, h, device);
+            }
+        }
+    for (int t = m->x->n; t < (int) m->n_tasks; t++) {
+        int mode = mo_exact_chosen_mode(s, t);
+
+        if (mode >= 0 && m->modes[mode].is_real &&
+            m->modes[mode].to == device) {
+            const mo_exact_task *task = &s->model.tasks[t];
+
+            int tensor =
+                task->to == MO_FREE ? x->flows[task->item].tensor : task->item;
+
+            add_buffer(s,
+                       (mo_exact_buffer){ .kind = MO_EXACT_BUFFER_COPY,
+                                          .id = t,
+                                          .starter = t,
+                                          .bytes = x->tensor_bytes[tensor] },
+                       device);
+        }
+    }
     for (size_t i = 0; i < s->n_buffers && !s->core.out_of_memory; i++) {
         wide excess = mark_live(s, s->buffers[i].start_ns) + weights - capacity;
 
         if (excess > 0) {
-            minimize_excess(s, excess);
+            if (!mo_ablated(MO_ABLATION_exact_excess_minimization))
+                minimize_excess(s, excess);
             return true;
         }
     }

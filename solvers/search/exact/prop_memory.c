@@ -10,18 +10,6 @@ static bool is_unit_on(const mo_exact_search *s, int unit, int device)
     return literal != MO_EXACT_NO_LITERAL && s->core.truth[literal] > 0;
 }
 
-/* Returns the free bytes of a device, negative if it is overfull. */
-static int64_t free_bytes(const mo_exact_search *s, int device)
-{
-    const mo_placement_units *units = s->model.units;
-    int64_t room = s->model.x->capacity_bytes[device];
-
-    for (int u = 0; u < units->n && room >= 0; u++)
-        if (is_unit_on(s, u, device))
-            room -= units->bytes[u];
-    return room;
-}
-
 static void explain_placed_units(mo_exact_search *s, int device)
 {
     mo_exact_core_clear_facts(&s->core);
@@ -35,7 +23,12 @@ static void explain_placed_units(mo_exact_search *s, int device)
 static bool propagate_device_memory(mo_exact_search *s, int device)
 {
     const mo_placement_units *units = s->model.units;
-    int64_t room = free_bytes(s, device);
+    /* The free bytes of the device, negative if it is overfull. */
+    int64_t room = s->model.x->capacity_bytes[device];
+
+    for (int u = 0; u < units->n && room >= 0; u++)
+        if (is_unit_on(s, u, device))
+            room -= units->bytes[u];
 
     if (room < 0) {
         explain_placed_units(s, device);

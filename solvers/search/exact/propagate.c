@@ -65,8 +65,32 @@ static void add_precedence_arcs(cycle_finder *f,
     }
 }
 
-static void add_order_arcs(cycle_finder *f)
+/* Relaxes all arcs once; returns the last mode that was raised, or -1. */
+static int relax_arcs(cycle_finder *f)
 {
+    int raised = -1;
+
+    for (size_t i = 0; i < f->n; i++) {
+        const arc *a = &f->arcs[i];
+        int64_t ns = f->start_ns[a->first] + a->ns;
+
+        if (ns <= f->start_ns[a->then])
+            continue;
+        f->start_ns[a->then] = ns;
+        f->raised_by[a->then] = (int) i;
+        raised = a->then;
+    }
+    return raised;
+}
+
+static bool find_cycle(cycle_finder *f)
+{
+    mo_exact_model *m = &f->s->model;
+    int raised = -1;
+
+    memset(f->raised_by, 0xff, m->n_modes * sizeof *f->raised_by);
+    for (size_t i = 0; i < m->n_precedences; i++)
+        add_precedence_arcs(f, &m->precedences[i]);
     mo_exact_search *s = f->s;
 
     for (int r = 0; r < s->model.n_resources; r++) {
@@ -86,61 +110,28 @@ static void add_order_arcs(cycle_finder *f)
                         mo_exact_chosen_mode(s, b->use->task), literal, 0);
             }
     }
-}
-
-/* Relaxes all arcs once; returns the last mode that was raised, or -1. */
-static int relax_arcs(cycle_finder *f)
-{
-    int raised = -1;
-
-    for (size_t i = 0; i < f->n; i++) {
-        const arc *a = &f->arcs[i];
-        int64_t ns = f->start_ns[a->first] + a->ns;
-
-        if (ns <= f->start_ns[a->then])
-            continue;
-        f->start_ns[a->then] = ns;
-        f->raised_by[a->then] = (int) i;
-        raised = a->then;
-    }
-    return raised;
-}
-
-/* Predecessors of a mode that still rises lead onto a cycle after as many
- * steps as there are tasks; its literals are the conflict. */
-static void explain_cycle(cycle_finder *f, int mode)
-{
-    mo_exact_search *s = f->s;
-    int at;
-
-    for (size_t i = 0; i < s->model.n_tasks; i++)
-        mode = f->arcs[f->raised_by[mode]].first;
-    at = mode;
-    mo_exact_core_clear_facts(&s->core);
-    do {
-        const arc *a = &f->arcs[f->raised_by[at]];
-
-        mo_exact_explain_literal(&s->core, s->model.modes[at].literal);
-        if (a->literal != MO_EXACT_NO_LITERAL)
-            mo_exact_explain_literal(&s->core, a->literal);
-        at = a->first;
-    } while (at != mode);
-}
-
-static bool find_cycle(cycle_finder *f)
-{
-    mo_exact_model *m = &f->s->model;
-    int raised = -1;
-
-    memset(f->raised_by, 0xff, m->n_modes * sizeof *f->raised_by);
-    for (size_t i = 0; i < m->n_precedences; i++)
-        add_precedence_arcs(f, &m->precedences[i]);
-    add_order_arcs(f);
     for (size_t i = 0; i <= m->n_tasks && !f->s->core.out_of_memory; i++)
         if ((raised = relax_arcs(f)) < 0)
             return false;
-    if (raised >= 0)
-        explain_cycle(f, raised);
+    if (raised >= 0) {
+        /* Predecessors of a mode that still rises lead onto a cycle after as
+         * many steps as there are tasks; its literals are the conflict. */
+        int mode = raised;
+        int at;
+
+        for (size_t i = 0; i < s->model.n_tasks; i++)
+            mode = f->arcs[f->raised_by[mode]].first;
+        at = mode;
+        mo_exact_core_clear_facts(&s->core);
+        do {
+            const arc *a = &f->arcs[f->raised_by[at]];
+
+            mo_exact_explain_literal(&s->core, s->model.modes[at].literal);
+            if (a->literal != MO_EXACT_NO_LITERAL)
+                mo_exact_explain_literal(&s->core, a->literal);
+            at = a->first;
+        } while (at != mode);
+    }
     return raised >= 0;
 }
 
@@ -175,8 +166,9 @@ static bool has_positive_cycle(mo_exact_search *s)
 enum {
     RAISES_AT_ONCE = 8, /* of each bound, on average */
     SHORT_TRAIL = 1000,
-    STOP_CHECK_EVERY = 64 /* steps between checks of the clock: with many
-                             devices they are long */
+    STOP_CHECK_EVERY = 64, /* steps between checks of the clock: with many
+                              devices they are long */
+    STEP_WORK = 400        /* of a step (mo_stop_spend) */
 };
 
 int64_t mo_exact_explain_limit(mo_exact_search *s, int64_t total_ns)
@@ -185,23 +177,6 @@ int64_t mo_exact_explain_limit(mo_exact_search *s, int64_t total_ns)
         return total_ns - s->horizon_ns - 1;
     mo_exact_explain_literal(&s->core, s->trial);
     return total_ns - s->trial_ns - 1;
-}
-
-static int64_t alternative_ns(const mo_exact_core *c,
-                              const mo_exact_alternative *alternative)
-{
-    int64_t ns = c->value[alternative->bound] + alternative->add_ns;
-
-    if (alternative->bound2 >= 0 &&
-        c->value[alternative->bound2] + alternative->add2_ns > ns)
-        ns = c->value[alternative->bound2] + alternative->add2_ns;
-    return ns;
-}
-
-/* Caps a value just beyond the horizon, so that sums do not overflow. */
-static int64_t cap_ns(const mo_exact_search *s, int64_t ns)
-{
-    return ns > s->horizon_ns ? s->horizon_ns + 1 : ns;
 }
 
 static bool condition_holds(const mo_exact_core *c, int literal)
@@ -227,35 +202,20 @@ static void propagate_precedence(mo_exact_search *s, int number)
 
         if (c->truth[alternative->literal] < 0)
             continue;
-        ns = alternative_ns(c, alternative);
+        ns = c->value[alternative->bound] + alternative->add_ns;
+
+        if (alternative->bound2 >= 0 &&
+            c->value[alternative->bound2] + alternative->add2_ns > ns)
+            ns = c->value[alternative->bound2] + alternative->add2_ns;
         if (ns <= c->value[precedence->target])
             return;
         if (ns < least)
             least = ns;
     }
-    mo_exact_core_raise_bound(c, precedence->target, cap_ns(s, least),
+    /* Caps a value just beyond the horizon, so that sums do not overflow. */
+    mo_exact_core_raise_bound(c, precedence->target,
+                              least > s->horizon_ns ? s->horizon_ns + 1 : least,
                               MO_EXACT_REASON_LAZY, number);
-}
-
-static void explain_alternative(mo_exact_search *s,
-                                const mo_exact_alternative *alternative,
-                                int number, int64_t ns)
-{
-    mo_exact_core *c = &s->core;
-
-    if (c->root_value[alternative->bound] + alternative->add_ns >= ns ||
-        (alternative->bound2 >= 0 &&
-         c->root_value[alternative->bound2] + alternative->add2_ns >= ns))
-        return;
-    if (mo_exact_core_false_before(c, alternative->literal, number))
-        mo_exact_explain_literal(c, alternative->literal ^ 1);
-    else if (mo_exact_core_bound_before(c, alternative->bound, number) +
-                 alternative->add_ns >=
-             ns)
-        mo_exact_explain_bound(c, alternative->bound, ns - alternative->add_ns);
-    else
-        mo_exact_explain_bound(c, alternative->bound2,
-                               ns - alternative->add2_ns);
 }
 
 /* Head, length and tail exceed the deadline. The slack need not be explained:
@@ -298,10 +258,28 @@ void mo_exact_explain(void *context, const mo_exact_trail_entry *entry,
             mo_exact_explain_literal(&s->core, precedence->condition);
         if (precedence->condition2 != MO_EXACT_NO_LITERAL)
             mo_exact_explain_literal(&s->core, precedence->condition2);
-        for (int i = 0; i < precedence->n; i++)
-            explain_alternative(s,
-                                &s->model.alternatives[precedence->first + i],
-                                number, value);
+        for (int i = 0; i < precedence->n; i++) {
+            const mo_exact_alternative *alternative =
+                &s->model.alternatives[precedence->first + i];
+            mo_exact_core *c = &s->core;
+
+            if (c->root_value[alternative->bound] + alternative->add_ns >=
+                    value ||
+                (alternative->bound2 >= 0 &&
+                 c->root_value[alternative->bound2] + alternative->add2_ns >=
+                     value))
+                continue;
+            if (mo_exact_core_false_before(c, alternative->literal, number))
+                mo_exact_explain_literal(c, alternative->literal ^ 1);
+            else if (mo_exact_core_bound_before(c, alternative->bound, number) +
+                         alternative->add_ns >=
+                     value)
+                mo_exact_explain_bound(c, alternative->bound,
+                                       value - alternative->add_ns);
+            else
+                mo_exact_explain_bound(c, alternative->bound2,
+                                       value - alternative->add2_ns);
+        }
     }
 }
 
@@ -320,13 +298,6 @@ static void mark_task_stale(mo_exact_search *s, int number)
     for (int i = 0; i < task->n; i++)
         if (s->core.truth[s->model.modes[task->first + i].literal] >= 0)
             mark_stale(s, task->first + i);
-}
-
-static bool is_order(const mo_exact_search *s, int literal)
-{
-    int number = (literal >> 1) - s->model.first_order;
-
-    return number >= 0 && number < (int) s->model.n_orders;
 }
 
 static bool check_deadline(mo_exact_search *s, int mode)
@@ -369,9 +340,11 @@ static bool propagate_literal(mo_exact_search *s, int literal)
         return false;
     if (literal >= s->model.n_literals)
         return literal == s->trial ? check_all_deadlines(s) : true;
-    if (is_order(s, literal)) {
+    int number = (literal >> 1) - s->model.orders.first;
+    if (number >= 0 && number < (int) s->model.orders.n) {
         mark_task_stale(
-            s, s->model.order_tasks[(literal >> 1) - s->model.first_order][0]);
+            s,
+            s->model.orders.tasks[(literal >> 1) - s->model.orders.first][0]);
         return true;
     }
     for (int side = 0; side < 2; side++)
@@ -402,7 +375,7 @@ static bool propagate_bound(mo_exact_search *s, int bound)
 static bool is_interrupted(mo_exact_search *s, size_t begin)
 {
     if (!s->is_stopped && ++s->stop_checks % STOP_CHECK_EVERY == 0)
-        s->is_stopped = mo_stop_reached(s->stop);
+        s->is_stopped = mo_stop_spend(s->stop, STEP_WORK * STOP_CHECK_EVERY);
     return s->is_stopped ||
            s->core.n_trail - begin >
                (size_t) s->core.n_bounds * RAISES_AT_ONCE + SHORT_TRAIL;
@@ -423,23 +396,6 @@ static bool propagate_trail(mo_exact_search *s, size_t begin)
     return true;
 }
 
-/* Propagates stale resources; returns false on a conflict. */
-static bool propagate_resources(mo_exact_search *s, size_t begin)
-{
-    for (int r = 0; r < s->model.n_resources && !is_interrupted(s, begin);
-         r++) {
-        if (!propagate_trail(s, begin))
-            return false;
-        if (!s->is_stale[r])
-            continue;
-        s->is_stale[r] = false;
-        if (!mo_exact_propagate_disjunctive(s, r))
-            return false;
-        r = -1;
-    }
-    return propagate_trail(s, begin);
-}
-
 bool mo_exact_is_fixpoint(const mo_exact_search *s)
 {
     return s->core.n_propagated == s->core.n_trail;
@@ -450,10 +406,23 @@ bool mo_exact_propagate(mo_exact_search *s)
     size_t begin = s->core.n_trail;
 
     do {
-        if (!propagate_resources(s, begin))
+        /* Propagates stale resources. */
+        for (int r = 0; r < s->model.n_resources && !is_interrupted(s, begin);
+             r++) {
+            if (!propagate_trail(s, begin))
+                return false;
+            if (!s->is_stale[r])
+                continue;
+            s->is_stale[r] = false;
+            if (!mo_exact_propagate_disjunctive(s, r))
+                return false;
+            r = -1;
+        }
+        if (!propagate_trail(s, begin))
             return false;
         if (is_interrupted(s, begin))
-            return s->is_stopped || !has_positive_cycle(s);
+            return s->is_stopped || !s->has_cycle_search ||
+                   !has_positive_cycle(s);
         /* Those added during the search, of which there are few. */
         for (size_t i = s->model.n_static_precedences;
              i < s->model.n_precedences; i++)

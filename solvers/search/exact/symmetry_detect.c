@@ -44,67 +44,9 @@ static int find_root(detector *f, int op)
     return op;
 }
 
-static void find_branches(detector *f, const unsigned char *reaches)
-{
-    const mo_instance *x = f->x;
-
-    for (int i = 0; i < x->n; i++)
-        f->branch[i] = is_trunk(x, reaches, i) ? TRUNK : i;
-    for (int q = 0; q < x->n_flows; q++)
-        if (f->branch[x->flows[q].from] != TRUNK &&
-            f->branch[x->flows[q].to] != TRUNK) {
-            /* The smallest op is the root of its branch. */
-            int one = find_root(f, x->flows[q].from),
-                other = find_root(f, x->flows[q].to);
-
-            if (one < other)
-                f->branch[other] = one;
-            else
-                f->branch[one] = other;
-        }
-    for (int i = 0; i < x->n; i++)
-        if (f->branch[i] != TRUNK)
-            f->branch[i] = find_root(f, i);
-}
-
 static uint64_t mix_hash(uint64_t a, uint64_t b)
 {
     return mo_random_seed(a, b);
-}
-
-/* Initial color: own properties; trunk ops all differ. */
-static uint64_t initial_label(const detector *f, int op)
-{
-    const mo_instance *x = f->x;
-    uint64_t label = 1;
-
-    if (f->branch[op] == TRUNK)
-        return mix_hash(2, (uint64_t) op);
-    for (int k = 0; k < x->n_devices; k++)
-        label = mix_hash(label, (uint64_t) mo_instance_p_ns(x, op, k));
-    label = mix_hash(label, (uint64_t) x->memory_bytes[op]);
-    label = mix_hash(label, (uint64_t) x->weight_bytes[op]);
-    return mix_hash(label, (uint64_t) x->pin[op]);
-}
-
-/* One round of color refinement (Weisfeiler and Leman 1968). Hashes are
- * summed, so that the order of flows does not matter. */
-static void refine_labels(detector *f)
-{
-    const mo_instance *x = f->x;
-
-    for (int i = 0; i < x->n; i++)
-        f->next[i] = mix_hash(3, f->label[i]);
-    for (int q = 0; q < x->n_flows; q++) {
-        const mo_flow *flow = &x->flows[q];
-        uint64_t row = (uint64_t) x->flow_row[q];
-
-        f->next[flow->from] += mix_hash(mix_hash(4, row), f->label[flow->to]);
-        f->next[flow->to] += mix_hash(mix_hash(5, row), f->label[flow->from]);
-    }
-    for (int i = 0; i < x->n; i++)
-        if (f->branch[i] != TRUNK)
-            f->label[i] = f->next[i];
 }
 
 typedef struct sort_key {
@@ -195,10 +137,10 @@ static bool have_equal_outputs(const detector *f, int a, int b)
         /* Tensors of an op are numbered consecutively. */
         if (canonical_index(f, x->flows[p].to) !=
                 canonical_index(f, x->flows[q].to) ||
-            x->flow_row[p] != x->flow_row[q] ||
+            x->comm.flow_row[p] != x->comm.flow_row[q] ||
             t - x->flows[x->out_start[a]].tensor !=
                 u - x->flows[x->out_start[b]].tensor ||
-            x->tensor_row[t] != x->tensor_row[u] ||
+            x->comm.tensor_row[t] != x->comm.tensor_row[u] ||
             x->tensor_bytes[t] != x->tensor_bytes[u])
             return false;
     }
@@ -221,7 +163,7 @@ static bool have_equal_inputs(const detector *f, int a, int b)
 
         if (from_trunk != (f->branch[x->flows[q].from] == TRUNK) ||
             (from_trunk && (x->flows[p].tensor != x->flows[q].tensor ||
-                            x->flow_row[p] != x->flow_row[q])))
+                            x->comm.flow_row[p] != x->comm.flow_row[q])))
             return false;
     }
     return true;
@@ -260,37 +202,60 @@ static int find_classes(detector *f)
     return n;
 }
 
-static void collect_classes(const detector *f, mo_exact_symmetry *t)
-{
-    t->start[0] = 0;
-    for (int a = 0; a < f->n_branches; a++) {
-        bool alone = true;
-
-        for (int b = a + 1; b < f->n_branches; b++)
-            alone = alone && f->class[b] != a;
-        for (int b = a; b < f->n_branches && !alone; b++)
-            if (f->class[b] == a) {
-                int n = f->start[b + 1] - f->start[b];
-
-                t->class[t->n] = f->class[b];
-                memcpy(t->ops + t->start[t->n], f->ops + f->start[b],
-                       (size_t) n * sizeof *t->ops);
-                t->start[t->n + 1] = t->start[t->n] + n;
-                t->n++;
-            }
-    }
-}
-
 static mo_status
 find_and_sort_branches(detector *f, const unsigned char *reaches, mo_error *err)
 {
     const mo_instance *x = f->x;
 
-    find_branches(f, reaches);
     for (int i = 0; i < x->n; i++)
-        f->label[i] = initial_label(f, i);
-    for (int i = 0; i < REFINEMENT_ROUNDS; i++)
-        refine_labels(f);
+        f->branch[i] = is_trunk(x, reaches, i) ? TRUNK : i;
+    for (int q = 0; q < x->n_flows; q++)
+        if (f->branch[x->flows[q].from] != TRUNK &&
+            f->branch[x->flows[q].to] != TRUNK) {
+            /* The smallest op is the root of its branch. */
+            int one = find_root(f, x->flows[q].from),
+                other = find_root(f, x->flows[q].to);
+
+            if (one < other)
+                f->branch[other] = one;
+            else
+                f->branch[one] = other;
+        }
+    for (int i = 0; i < x->n; i++)
+        if (f->branch[i] != TRUNK)
+            f->branch[i] = find_root(f, i);
+    for (int i = 0; i < x->n; i++) {
+        /* Initial color: own properties; trunk ops all differ. */
+        uint64_t label = 1;
+
+        if (f->branch[i] == TRUNK) {
+            f->label[i] = mix_hash(2, (uint64_t) i);
+        } else {
+            for (int k = 0; k < x->n_devices; k++)
+                label = mix_hash(label, (uint64_t) mo_instance_p_ns(x, i, k));
+            label = mix_hash(label, (uint64_t) x->memory_bytes[i]);
+            label = mix_hash(label, (uint64_t) x->weight_bytes[i]);
+            f->label[i] = mix_hash(label, (uint64_t) x->pin[i]);
+        }
+    }
+    for (int i = 0; i < REFINEMENT_ROUNDS; i++) {
+        /* One round of color refinement (Weisfeiler and Leman 1968). Hashes are
+         * summed, so that the order of flows does not matter. */
+        for (int j = 0; j < x->n; j++)
+            f->next[j] = mix_hash(3, f->label[j]);
+        for (int q = 0; q < x->n_flows; q++) {
+            const mo_flow *flow = &x->flows[q];
+            uint64_t row = (uint64_t) x->comm.flow_row[q];
+
+            f->next[flow->from] +=
+                mix_hash(mix_hash(4, row), f->label[flow->to]);
+            f->next[flow->to] +=
+                mix_hash(mix_hash(5, row), f->label[flow->from]);
+        }
+        for (int j = 0; j < x->n; j++)
+            if (f->branch[j] != TRUNK)
+                f->label[j] = f->next[j];
+    }
     return sort_ops(f, err);
 }
 
@@ -320,8 +285,27 @@ mo_status mo_exact_symmetry_find(const mo_instance *x,
         symmetry->ops = symmetry->space + 2 * (n + 1);
         status = find_and_sort_branches(&f, reaches, err);
     }
-    if (status == MO_OK && find_classes(&f) > 0)
-        collect_classes(&f, symmetry);
+    if (status == MO_OK && find_classes(&f) > 0) {
+        symmetry->start[0] = 0;
+        for (int a = 0; a < f.n_branches; a++) {
+            bool alone = true;
+
+            for (int b = a + 1; b < f.n_branches; b++)
+                alone = alone && f.class[b] != a;
+            for (int b = a; b < f.n_branches && !alone; b++)
+                if (f.class[b] == a) {
+                    int count = f.start[b + 1] - f.start[b];
+
+                    symmetry->class[symmetry->n] = f.class[b];
+                    memcpy(symmetry->ops + symmetry->start[symmetry->n],
+                           f.ops + f.start[b],
+                           (size_t) count * sizeof *symmetry->ops);
+                    symmetry->start[symmetry->n + 1] =
+                        symmetry->start[symmetry->n] + count;
+                    symmetry->n++;
+                }
+        }
+    }
     free(f.label);
     free(space);
     return status;

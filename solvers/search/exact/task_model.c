@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "solvers/search/exact/task_model_build.h"
 
@@ -102,43 +103,6 @@ static mo_status add_flow_task(mo_exact_builder *b, int flow, mo_error *err)
     return status;
 }
 
-/* Collects the place literals of the readers on a device; returns their
- * number. */
-static int collect_readers(mo_exact_builder *b, int tensor, int to,
-                           int *literals)
-{
-    const mo_instance *x = b->m->x;
-    int n = 0;
-
-    for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1];
-         q++) {
-        int literal = mo_exact_place_literal(b->m, x->flows[q].to, to);
-
-        if (!mo_exact_is_colocated(b->m, &x->flows[q]) &&
-            literal != MO_EXACT_NO_LITERAL)
-            literals[n++] = literal;
-    }
-    return n;
-}
-
-/* none <=> the producer is here (x_here), or no reader is. */
-static void link_no_transfer_literal(mo_exact_builder *b, int none, int x_here,
-                                     int n)
-{
-    int *readers = b->clause;
-
-    for (int i = 0; i < n; i++)
-        if (x_here == MO_EXACT_NO_LITERAL)
-            mo_exact_build_binary_clause(b, none ^ 1, readers[i] ^ 1);
-        else
-            mo_exact_build_clause(
-                b, (int[]){ none ^ 1, x_here, readers[i] ^ 1 }, 3);
-    if (x_here != MO_EXACT_NO_LITERAL)
-        mo_exact_build_binary_clause(b, none, x_here ^ 1);
-    readers[n] = none;
-    mo_exact_build_clause(b, readers, n + 1);
-}
-
 static mo_status add_tensor_mode(mo_exact_builder *b, int tensor, int from,
                                  int to, int n, mo_error *err)
 {
@@ -150,9 +114,23 @@ static mo_status add_tensor_mode(mo_exact_builder *b, int tensor, int from,
         return MO_OK;
     mode.literal = 2 * mo_exact_core_new_variable(b->core);
     mode.length_ns = mo_instance_tensor_ns(m->x, tensor, from, to);
-    if (from == to)
-        link_no_transfer_literal(b, mode.literal, x_from, n);
-    else {
+    if (from == to) {
+        /* mode.literal <=> the producer is here (x_from), or no reader
+ is. */
+        int *readers = b->clause;
+
+        for (int i = 0; i < n; i++)
+            if (x_from == MO_EXACT_NO_LITERAL)
+                mo_exact_build_binary_clause(b, mode.literal ^ 1,
+                                             readers[i] ^ 1);
+            else
+                mo_exact_build_clause(
+                    b, (int[]){ mode.literal ^ 1, x_from, readers[i] ^ 1 }, 3);
+        if (x_from != MO_EXACT_NO_LITERAL)
+            mo_exact_build_binary_clause(b, mode.literal, x_from ^ 1);
+        readers[n] = mode.literal;
+        mo_exact_build_clause(b, readers, n + 1);
+    } else {
         /* mode.literal <=> x_from and one of the n readers in b->clause. */
         int *readers = b->clause;
 
@@ -165,25 +143,6 @@ static mo_status add_tensor_mode(mo_exact_builder *b, int tensor, int from,
     }
     *mo_exact_transfer_mode_slot(b, tensor, from, to) = (int) m->n_modes;
     return add_mode(b, mode, err);
-}
-
-/* The single transfer of a tensor to a device. */
-static mo_status add_tensor_task(mo_exact_builder *b, int tensor, int to,
-                                 mo_error *err)
-{
-    mo_exact_model *m = b->m;
-    int n = collect_readers(b, tensor, to, b->clause);
-    mo_exact_task task = { .item = tensor,
-                           .source = m->x->tensor_from[tensor],
-                           .to = to };
-    mo_status status;
-
-    if (n == 0)
-        return MO_OK;
-    status = add_task(b, task, err);
-    for (int from = 0; from < m->x->n_devices && status == MO_OK; from++)
-        status = add_tensor_mode(b, tensor, from, to, n, err);
-    return status;
 }
 
 static mo_status build_transfers(mo_exact_builder *b, mo_error *err)
@@ -200,39 +159,33 @@ static mo_status build_transfers(mo_exact_builder *b, mo_error *err)
     for (size_t i = 0; i < n; i++)
         b->transfer_mode[i] = -1;
     for (int t = 0; t < x->n_tensors && once && status == MO_OK; t++)
-        for (int k = 0; k < x->n_devices && status == MO_OK; k++)
-            status = add_tensor_task(b, t, k, err);
+        for (int k = 0; k < x->n_devices && status == MO_OK; k++) {
+            /* The single transfer of a tensor to a device. */
+            mo_exact_model *m = b->m;
+            int count = 0; /* readers: their place literals, in b->clause */
+
+            for (int q = x->tensor_start[t]; q < x->tensor_start[t + 1]; q++) {
+                int literal = mo_exact_place_literal(b->m, x->flows[q].to, k);
+
+                if (!mo_exact_is_colocated(b->m, &x->flows[q]) &&
+                    literal != MO_EXACT_NO_LITERAL)
+                    b->clause[count++] = literal;
+            }
+            mo_exact_task task = { .item = t,
+                                   .source = m->x->tensor_from[t],
+                                   .to = k };
+
+            if (count != 0) {
+                status = add_task(b, task, err);
+                for (int from = 0; from < m->x->n_devices && status == MO_OK;
+                     from++)
+                    status = add_tensor_mode(b, t, from, k, count, err);
+            }
+        }
     for (int q = 0; q < x->n_flows && !once && status == MO_OK; q++)
         if (!mo_exact_is_colocated(b->m, &x->flows[q]))
             status = add_flow_task(b, q, err);
     return status;
-}
-
-static bool is_allowed_on(const mo_exact_model *m, int unit, int device)
-{
-    int pin = m->units->pin[unit];
-
-    return (pin == MO_FREE || pin == device) &&
-           (m->regime.memory == MO_MEMORY_NONE ||
-            m->units->bytes[unit] <= m->x->capacity_bytes[device]);
-}
-
-/* Exactly one device per unit. */
-static void add_place_literals(mo_exact_builder *b, int unit)
-{
-    int *place = b->m->place_literal + (size_t) unit * b->m->x->n_devices,
-        n = 0;
-
-    for (int k = 0; k < b->m->x->n_devices; k++) {
-        place[k] = MO_EXACT_NO_LITERAL;
-        if (!is_allowed_on(b->m, unit, k))
-            continue;
-        place[k] = 2 * mo_exact_core_new_variable(b->core);
-        for (int i = 0; i < n; i++)
-            mo_exact_build_binary_clause(b, place[k] ^ 1, b->clause[i] ^ 1);
-        b->clause[n++] = place[k];
-    }
-    mo_exact_build_clause(b, b->clause, n);
 }
 
 static mo_status add_op_task(mo_exact_builder *b, int op, mo_error *err)
@@ -263,8 +216,25 @@ static mo_status build_model(mo_exact_builder *b, mo_error *err)
     mo_exact_model *m = b->m;
     mo_status status = MO_OK;
 
-    for (int u = 0; u < b->m->units->n; u++)
-        add_place_literals(b, u);
+    for (int u = 0; u < b->m->units->n; u++) {
+        /* Exactly one device per unit. */
+        int *place = b->m->place_literal + (size_t) u * b->m->x->n_devices,
+            n = 0;
+
+        for (int k = 0; k < b->m->x->n_devices; k++) {
+            place[k] = MO_EXACT_NO_LITERAL;
+            int pin = b->m->units->pin[u];
+            if (!((pin == MO_FREE || pin == k) &&
+                  (b->m->regime.memory == MO_MEMORY_NONE ||
+                   b->m->units->bytes[u] <= b->m->x->capacity_bytes[k])))
+                continue;
+            place[k] = 2 * mo_exact_core_new_variable(b->core);
+            for (int i = 0; i < n; i++)
+                mo_exact_build_binary_clause(b, place[k] ^ 1, b->clause[i] ^ 1);
+            b->clause[n++] = place[k];
+        }
+        mo_exact_build_clause(b, b->clause, n);
+    }
     for (int i = 0; i < b->m->x->n && status == MO_OK; i++)
         status = add_op_task(b, i, err);
     if (status == MO_OK && m->has_transfer_tasks)
@@ -275,7 +245,7 @@ static mo_status build_model(mo_exact_builder *b, mo_error *err)
         status = mo_exact_build_resource_uses(b, err);
     if (status == MO_OK)
         status = mo_exact_build_disjunctions(b, err);
-    if (status == MO_OK)
+    if (status == MO_OK && !mo_ablated(MO_ABLATION_exact_symmetry))
         status = mo_exact_build_symmetry(b, err);
     if (status == MO_OK)
         status = mo_exact_build_adjacency(b, err);
@@ -284,7 +254,7 @@ static mo_status build_model(mo_exact_builder *b, mo_error *err)
     if (status == MO_OK && b->core->out_of_memory)
         status = mo_fail_memory(err);
     m->n_literals = 2 * b->core->n_variables;
-    b->core->n_given = b->core->n_clauses;
+    b->core->db.n_given = b->core->db.n;
     return status;
 }
 
@@ -320,18 +290,18 @@ static void free_adjacency(mo_exact_adjacency *lists)
 
 void mo_exact_model_clear(mo_exact_model *m)
 {
-    free_adjacency(&m->uses_of);
+    free_adjacency(&m->use.of_resource);
     free_adjacency(&m->modes_of_literal);
     free_adjacency(&m->precedences_of_literal);
     free_adjacency(&m->precedences_of_bound);
     free_adjacency(&m->resources_of_mode);
     free(m->reachable);
-    free(m->order_literals);
-    free(m->order_tasks);
+    free(m->orders.literals);
+    free(m->orders.tasks);
     free(m->alternatives);
     free(m->precedences);
-    free(m->use_modes);
-    free(m->uses);
+    free(m->use.modes);
+    free(m->use.uses);
     free(m->modes);
     free(m->tasks);
     free(m->op_mode);

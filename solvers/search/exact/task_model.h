@@ -48,7 +48,7 @@ typedef struct mo_exact_task {
 /* A task on a resource: the modes in which it uses it. */
 typedef struct mo_exact_use {
     int task;
-    int first, n; /* in use_modes */
+    int first, n; /* in mo_exact_uses.modes */
 } mo_exact_use;
 
 /* One alternative of a precedence: bound + add, or the larger of two such. */
@@ -70,6 +70,23 @@ typedef struct mo_exact_adjacency {
     int *start, *items; /* of i: items[start[i] .. start[i + 1]) */
 } mo_exact_adjacency;
 
+typedef struct mo_exact_uses {
+    mo_exact_adjacency of_resource; /* by resource: uses */
+    mo_exact_use *uses;
+    size_t n, room;
+    int *modes; /* of all uses, one after the other */
+    size_t n_modes, modes_room;
+} mo_exact_uses;
+
+typedef struct mo_exact_orders {
+    int *literals;   /* by two tasks: literal of "first before second";
+                        MO_EXACT_NO_LITERAL: no shared resource, or fixed
+                        order */
+    int first;       /* first order variable; the others follow */
+    int (*tasks)[2]; /* by order variable: the two tasks */
+    size_t n, room;
+} mo_exact_orders;
+
 typedef struct mo_exact_model {
     const mo_instance *x;
     mo_regime regime;
@@ -86,13 +103,9 @@ typedef struct mo_exact_model {
     mo_exact_mode *modes;
     size_t n_modes, modes_room;
 
-    int n_literals;             /* of the core after building */
-    int n_resources;            /* devices first */
-    mo_exact_adjacency uses_of; /* by resource: uses */
-    mo_exact_use *uses;
-    size_t n_uses, uses_room;
-    int *use_modes;
-    size_t n_use_modes, use_modes_room;
+    int n_literals;  /* of the core after building */
+    int n_resources; /* devices first */
+    mo_exact_uses use;
 
     mo_exact_precedence *precedences;
     size_t n_precedences, precedences_room;
@@ -101,12 +114,7 @@ typedef struct mo_exact_model {
     mo_exact_alternative *alternatives;
     size_t n_alternatives, alternatives_room;
 
-    int *order_literals;   /* by two tasks: literal of "first before second";
-                              MO_EXACT_NO_LITERAL: no shared resource, or fixed
-                              order */
-    int first_order;       /* first order variable; the others follow */
-    int (*order_tasks)[2]; /* by order variable: the two tasks */
-    size_t n_orders, orders_room;
+    mo_exact_orders orders;
     unsigned char *reachable; /* by two ops: transitive closure */
 
     mo_exact_adjacency modes_of_literal,
@@ -125,7 +133,7 @@ void mo_exact_model_clear(mo_exact_model *m);
 /* Returns the literal of "task a before task b". */
 static inline int mo_exact_order_literal(const mo_exact_model *m, int a, int b)
 {
-    return m->order_literals[(size_t) a * m->n_tasks + (size_t) b];
+    return m->orders.literals[(size_t) a * m->n_tasks + (size_t) b];
 }
 
 /* Returns whether the task, and all that reads it, always ends before the op

@@ -109,37 +109,31 @@ static mo_exact_alternative tail_alternative(const mo_exact_builder *b,
     return alternative;
 }
 
-static mo_status add_flow_precedence(mo_exact_builder *b, int flow, int here,
-                                     bool is_head, mo_error *err)
-{
-    const mo_flow *f = &b->m->x->flows[flow];
-    int target = is_head ? f->to : f->from, other = is_head ? f->from : f->to;
-    int mode = op_mode_on(b, target, here);
-    mo_status status;
-
-    if (mode < 0)
-        return MO_OK;
-    status =
-        begin_precedence(b, is_head ? MO_EXACT_HEAD(mode) : MO_EXACT_TAIL(mode),
-                         MO_EXACT_NO_LITERAL, err);
-    for (int k = 0; k < b->m->x->n_devices && status == MO_OK; k++)
-        if (op_mode_on(b, other, k) >= 0 &&
-            (k == here || !mo_exact_is_colocated(b->m, f)))
-            status =
-                add_alternative(b,
-                                is_head ? head_alternative(b, flow, k, here)
-                                        : tail_alternative(b, flow, here, k),
-                                err);
-    return status;
-}
-
 static mo_status add_flow_precedences(mo_exact_builder *b, int flow,
                                       bool is_head, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int k = 0; k < b->m->x->n_devices && status == MO_OK; k++)
-        status = add_flow_precedence(b, flow, k, is_head, err);
+    for (int k = 0; k < b->m->x->n_devices && status == MO_OK; k++) {
+        const mo_flow *f = &b->m->x->flows[flow];
+        int target = is_head ? f->to : f->from,
+            other = is_head ? f->from : f->to;
+        int mode = op_mode_on(b, target, k);
+
+        if (mode >= 0) {
+            status = begin_precedence(
+                b, is_head ? MO_EXACT_HEAD(mode) : MO_EXACT_TAIL(mode),
+                MO_EXACT_NO_LITERAL, err);
+            for (int j = 0; j < b->m->x->n_devices && status == MO_OK; j++)
+                if (op_mode_on(b, other, j) >= 0 &&
+                    (j == k || !mo_exact_is_colocated(b->m, f)))
+                    status = add_alternative(
+                        b,
+                        is_head ? head_alternative(b, flow, j, k)
+                                : tail_alternative(b, flow, k, j),
+                        err);
+        }
+    }
     return status;
 }
 
@@ -151,35 +145,6 @@ static mo_status add_simple_precedence(mo_exact_builder *b, int target,
     mo_status status = begin_precedence(b, target, condition, err);
 
     return status == MO_OK ? add_alternative(b, alternative, err) : status;
-}
-
-/* Tail of a transfer: at least one of its readers is on the device, and each
- * one there counts. */
-static mo_status add_tensor_tail(mo_exact_builder *b, int mode, mo_error *err)
-{
-    const mo_instance *x = b->m->x;
-    int tensor = b->m->tasks[b->m->modes[mode].task].item;
-    int to = b->m->modes[mode].to;
-    mo_status status =
-        begin_precedence(b, MO_EXACT_TAIL(mode), MO_EXACT_NO_LITERAL, err);
-
-    for (int q = x->tensor_start[tensor];
-         q < x->tensor_start[tensor + 1] && status == MO_OK; q++)
-        if (!mo_exact_is_colocated(b->m, &x->flows[q]) &&
-            op_mode_on(b, x->flows[q].to, to) >= 0)
-            status =
-                add_alternative(b, after_op(b, x->flows[q].to, to, false), err);
-    for (int q = x->tensor_start[tensor];
-         q < x->tensor_start[tensor + 1] && status == MO_OK; q++)
-        if (!mo_exact_is_colocated(b->m, &x->flows[q]) &&
-            op_mode_on(b, x->flows[q].to, to) >= 0) {
-            mo_exact_alternative alternative =
-                after_op(b, x->flows[q].to, to, false);
-
-            status = add_simple_precedence(
-                b, MO_EXACT_TAIL(mode), alternative.literal, alternative, err);
-        }
-    return status;
 }
 
 static mo_status add_transfer_precedences(mo_exact_builder *b, int mode,
@@ -196,8 +161,34 @@ static mo_status add_transfer_precedences(mo_exact_builder *b, int mode,
                               after_op(b, task->source, it->from, true), err);
     if (status != MO_OK)
         return status;
-    if (task->to != MO_FREE)
-        return add_tensor_tail(b, mode, err);
+    if (task->to != MO_FREE) {
+        /* Tail of a transfer: at least one of its readers is on the device, and
+         * each one there counts. */
+        const mo_instance *x = b->m->x;
+        int tensor = b->m->tasks[b->m->modes[mode].task].item;
+        int to = b->m->modes[mode].to;
+        status =
+            begin_precedence(b, MO_EXACT_TAIL(mode), MO_EXACT_NO_LITERAL, err);
+
+        for (int q = x->tensor_start[tensor];
+             q < x->tensor_start[tensor + 1] && status == MO_OK; q++)
+            if (!mo_exact_is_colocated(b->m, &x->flows[q]) &&
+                op_mode_on(b, x->flows[q].to, to) >= 0)
+                status = add_alternative(
+                    b, after_op(b, x->flows[q].to, to, false), err);
+        for (int q = x->tensor_start[tensor];
+             q < x->tensor_start[tensor + 1] && status == MO_OK; q++)
+            if (!mo_exact_is_colocated(b->m, &x->flows[q]) &&
+                op_mode_on(b, x->flows[q].to, to) >= 0) {
+                mo_exact_alternative alternative =
+                    after_op(b, x->flows[q].to, to, false);
+
+                status = add_simple_precedence(b, MO_EXACT_TAIL(mode),
+                                               alternative.literal, alternative,
+                                               err);
+            }
+        return status;
+    }
     return add_simple_precedence(
         b, MO_EXACT_TAIL(mode), MO_EXACT_NO_LITERAL,
         after_op(b, b->m->x->flows[task->item].to, it->to, false), err);

@@ -70,48 +70,40 @@ static mo_status build_mode_resources(mo_exact_model *m, mo_error *err)
     return status;
 }
 
-/* Modes are sorted by task, so those of a resource are too. */
-static mo_status add_resource_uses(mo_exact_model *m,
-                                   const mo_exact_adjacency *modes_of,
-                                   int resource, pair_list *s, mo_error *err)
-{
-    mo_status status = MO_OK;
-    int task = -1;
-
-    for (int i = modes_of->start[resource];
-         i < modes_of->start[resource + 1] && status == MO_OK; i++) {
-        int mode = modes_of->items[i];
-
-        if (m->modes[mode].task != task) {
-            task = m->modes[mode].task;
-            status = MO_ARRAY_GROW(m->uses, m->n_uses, m->uses_room, err);
-            if (status == MO_OK)
-                status = add_pair(s, resource, (int) m->n_uses, err);
-            if (status == MO_OK)
-                m->uses[m->n_uses++] =
-                    (mo_exact_use){ task, (int) m->n_use_modes, 0 };
-        }
-        if (status == MO_OK)
-            status = MO_ARRAY_GROW(m->use_modes, m->n_use_modes,
-                                   m->use_modes_room, err);
-        if (status == MO_OK) {
-            m->use_modes[m->n_use_modes++] = mode;
-            m->uses[m->n_uses - 1].n++;
-        }
-    }
-    return status;
-}
-
 static mo_status build_uses(mo_exact_model *m,
                             const mo_exact_adjacency *modes_of, mo_error *err)
 {
     pair_list s = { 0 };
     mo_status status = MO_OK;
 
-    for (int r = 0; r < m->n_resources && status == MO_OK; r++)
-        status = add_resource_uses(m, modes_of, r, &s, err);
+    for (int r = 0; r < m->n_resources && status == MO_OK; r++) {
+        /* Modes are sorted by task, so those of a resource are too. */
+        int task = -1;
+
+        for (int i = modes_of->start[r];
+             i < modes_of->start[r + 1] && status == MO_OK; i++) {
+            int mode = modes_of->items[i];
+
+            if (m->modes[mode].task != task) {
+                task = m->modes[mode].task;
+                status = MO_ARRAY_GROW(m->use.uses, m->use.n, m->use.room, err);
+                if (status == MO_OK)
+                    status = add_pair(&s, r, (int) m->use.n, err);
+                if (status == MO_OK)
+                    m->use.uses[m->use.n++] =
+                        (mo_exact_use){ task, (int) m->use.n_modes, 0 };
+            }
+            if (status == MO_OK)
+                status = MO_ARRAY_GROW(m->use.modes, m->use.n_modes,
+                                       m->use.modes_room, err);
+            if (status == MO_OK) {
+                m->use.modes[m->use.n_modes++] = mode;
+                m->use.uses[m->use.n - 1].n++;
+            }
+        }
+    }
     if (status == MO_OK)
-        status = build_adjacency(&s, m->n_resources, &m->uses_of, err);
+        status = build_adjacency(&s, m->n_resources, &m->use.of_resource, err);
     free(s.pair);
     return status;
 }
@@ -140,28 +132,6 @@ mo_status mo_exact_build_resource_uses(mo_exact_builder *b, mo_error *err)
     return status;
 }
 
-static mo_status compute_reachability(mo_exact_model *m, mo_error *err)
-{
-    const mo_instance *x = m->x;
-    size_t n = (size_t) x->n;
-
-    m->reachable = calloc(n * n + 1, 1);
-    if (!m->reachable)
-        return mo_fail_memory(err);
-    for (int i = x->n - 1; i >= 0; i--) {
-        unsigned char *row = m->reachable + (size_t) i * n;
-
-        row[i] = 1;
-        for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++) {
-            int to = x->flows[q].to;
-
-            for (size_t j = (size_t) to; j < n; j++)
-                row[j] |= m->reachable[(size_t) to * n + j];
-        }
-    }
-    return MO_OK;
-}
-
 static bool has_path(const mo_exact_model *m, int from, int to)
 {
     return m->reachable[(size_t) from * (size_t) m->x->n + (size_t) to];
@@ -187,59 +157,73 @@ static mo_status add_order_variable(mo_exact_builder *b, int s, int t,
                                     mo_error *err)
 {
     mo_exact_model *m = b->m;
-    int *goes = &m->order_literals[(size_t) s * m->n_tasks + (size_t) t];
+    int *goes = &m->orders.literals[(size_t) s * m->n_tasks + (size_t) t];
     mo_status status;
 
     if (*goes != MO_EXACT_NO_LITERAL ||
         mo_exact_always_ends_before(m, s, m->tasks[t].source) ||
         mo_exact_always_ends_before(m, t, m->tasks[s].source))
         return MO_OK;
-    status = MO_ARRAY_GROW(m->order_tasks, m->n_orders, m->orders_room, err);
+    status = MO_ARRAY_GROW(m->orders.tasks, m->orders.n, m->orders.room, err);
     if (status != MO_OK)
         return status;
-    m->order_tasks[m->n_orders][0] = s;
-    m->order_tasks[m->n_orders++][1] = t;
+    m->orders.tasks[m->orders.n][0] = s;
+    m->orders.tasks[m->orders.n++][1] = t;
     *goes = 2 * mo_exact_core_new_variable(b->core);
-    m->order_literals[(size_t) t * m->n_tasks + (size_t) s] = *goes ^ 1;
+    m->orders.literals[(size_t) t * m->n_tasks + (size_t) s] = *goes ^ 1;
     return b->core->out_of_memory ? mo_fail_memory(err) : MO_OK;
-}
-
-static mo_status add_order_variables(mo_exact_builder *b, int resource,
-                                     mo_error *err)
-{
-    const mo_exact_model *m = b->m;
-    const mo_exact_adjacency *of = &m->uses_of;
-    mo_status status = MO_OK;
-
-    for (int i = of->start[resource]; i < of->start[resource + 1]; i++)
-        for (int j = i + 1; j < of->start[resource + 1] && status == MO_OK; j++)
-            status = add_order_variable(b, m->uses[of->items[i]].task,
-                                        m->uses[of->items[j]].task, err);
-    return status;
 }
 
 mo_status mo_exact_build_disjunctions(mo_exact_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
     size_t n = m->n_tasks * m->n_tasks;
-    mo_status status = compute_reachability(m, err);
+    mo_status status;
+    const mo_instance *x = m->x;
+    size_t count = (size_t) x->n;
+
+    m->reachable = calloc(count * count + 1, 1);
+    if (!m->reachable) {
+        status = mo_fail_memory(err);
+    } else {
+        for (int i = x->n - 1; i >= 0; i--) {
+            unsigned char *row = m->reachable + (size_t) i * count;
+
+            row[i] = 1;
+            for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++) {
+                int to = x->flows[q].to;
+
+                for (size_t j = (size_t) to; j < count; j++)
+                    row[j] |= m->reachable[(size_t) to * count + j];
+            }
+        }
+        status = MO_OK;
+    }
 
     if (status != MO_OK)
         return status;
-    m->order_literals = malloc((n + 1) * sizeof *m->order_literals);
-    if (!m->order_literals)
+    m->orders.literals = malloc((n + 1) * sizeof *m->orders.literals);
+    if (!m->orders.literals)
         return mo_fail_memory(err);
     for (size_t i = 0; i < n; i++)
-        m->order_literals[i] = MO_EXACT_NO_LITERAL;
-    m->first_order = b->core->n_variables;
-    for (int r = 0; r < m->n_resources && status == MO_OK; r++)
-        status = add_order_variables(b, r, err);
+        m->orders.literals[i] = MO_EXACT_NO_LITERAL;
+    m->orders.first = b->core->n_variables;
+    for (int r = 0; r < m->n_resources && status == MO_OK; r++) {
+        const mo_exact_adjacency *of = &m->use.of_resource;
+
+        for (int i = of->start[r]; i < of->start[r + 1]; i++)
+            for (int j = i + 1; j < of->start[r + 1] && status == MO_OK; j++)
+                status =
+                    add_order_variable(b, m->use.uses[of->items[i]].task,
+                                       m->use.uses[of->items[j]].task, err);
+    }
     return status;
 }
 
-static mo_status build_literal_modes(mo_exact_builder *b, mo_error *err)
+mo_status mo_exact_build_adjacency(mo_exact_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
+    pair_list literals = { 0 }, bounds = { 0 };
     pair_list s = { 0 };
     mo_status status = MO_OK;
 
@@ -249,40 +233,24 @@ static mo_status build_literal_modes(mo_exact_builder *b, mo_error *err)
         status = build_adjacency(&s, 2 * b->core->n_variables,
                                  &m->modes_of_literal, err);
     free(s.pair);
-    return status;
-}
 
-/* A precedence is propagated again when one of its bounds grows, one of its
- * alternatives is excluded, or its condition becomes true. */
-static mo_status watch_precedence(const mo_exact_model *m, int number,
-                                  pair_list *literals, pair_list *bounds,
-                                  mo_error *err)
-{
-    const mo_exact_precedence *precedence = &m->precedences[number];
-    mo_status status = MO_OK;
+    for (int i = 0; i < (int) m->n_precedences && status == MO_OK; i++) {
+        /* A precedence is propagated again when one of its bounds grows, one of
+         * its alternatives is excluded, or its condition becomes true. */
+        const mo_exact_precedence *precedence = &m->precedences[i];
 
-    if (precedence->condition != MO_EXACT_NO_LITERAL)
-        status = add_pair(literals, precedence->condition, number, err);
-    for (int w = precedence->first;
-         w < precedence->first + precedence->n && status == MO_OK; w++) {
-        status =
-            add_pair(literals, m->alternatives[w].literal ^ 1, number, err);
-        if (status == MO_OK)
-            status = add_pair(bounds, m->alternatives[w].bound, number, err);
-        if (status == MO_OK && m->alternatives[w].bound2 >= 0)
-            status = add_pair(bounds, m->alternatives[w].bound2, number, err);
+        if (precedence->condition != MO_EXACT_NO_LITERAL)
+            status = add_pair(&literals, precedence->condition, i, err);
+        for (int w = precedence->first;
+             w < precedence->first + precedence->n && status == MO_OK; w++) {
+            status =
+                add_pair(&literals, m->alternatives[w].literal ^ 1, i, err);
+            if (status == MO_OK)
+                status = add_pair(&bounds, m->alternatives[w].bound, i, err);
+            if (status == MO_OK && m->alternatives[w].bound2 >= 0)
+                status = add_pair(&bounds, m->alternatives[w].bound2, i, err);
+        }
     }
-    return status;
-}
-
-mo_status mo_exact_build_adjacency(mo_exact_builder *b, mo_error *err)
-{
-    mo_exact_model *m = b->m;
-    pair_list literals = { 0 }, bounds = { 0 };
-    mo_status status = build_literal_modes(b, err);
-
-    for (int i = 0; i < (int) m->n_precedences && status == MO_OK; i++)
-        status = watch_precedence(m, i, &literals, &bounds, err);
     if (status == MO_OK)
         status = build_adjacency(&literals, 2 * b->core->n_variables,
                                  &m->precedences_of_literal, err);
@@ -332,18 +300,6 @@ static int add_lex_constraint(mo_exact_builder *b, int same, int op_a, int op_b)
     return still;
 }
 
-static void add_symmetry_breaking(mo_exact_builder *b, const int *ops_a,
-                                  const int *ops_b, int n)
-{
-    int same = MO_EXACT_NO_LITERAL, first;
-
-    for (int i = 0; i < n; i++)
-        same = add_lex_constraint(b, same, ops_a[i], ops_b[i]);
-    first = mo_exact_order_literal(b->m, ops_a[0], ops_b[0]);
-    if (first != MO_EXACT_NO_LITERAL)
-        mo_exact_build_binary_clause(b, same ^ 1, first);
-}
-
 mo_status mo_exact_build_symmetry(mo_exact_builder *b, mo_error *err)
 {
     mo_exact_symmetry symmetry = { 0 };
@@ -351,10 +307,18 @@ mo_status mo_exact_build_symmetry(mo_exact_builder *b, mo_error *err)
         mo_exact_symmetry_find(b->m->x, b->m->reachable, &symmetry, err);
 
     for (int i = 0; i + 1 < symmetry.n && status == MO_OK; i++)
-        if (symmetry.class[i] == symmetry.class[i + 1])
-            add_symmetry_breaking(b, symmetry.ops + symmetry.start[i],
-                                  symmetry.ops + symmetry.start[i + 1],
-                                  symmetry.start[i + 1] - symmetry.start[i]);
+        if (symmetry.class[i] == symmetry.class[i + 1]) {
+            const int *ops_a = symmetry.ops + symmetry.start[i];
+            const int *ops_b = symmetry.ops + symmetry.start[i + 1];
+            int n = symmetry.start[i + 1] - symmetry.start[i];
+            int same = MO_EXACT_NO_LITERAL, first;
+
+            for (int j = 0; j < n; j++)
+                same = add_lex_constraint(b, same, ops_a[j], ops_b[j]);
+            first = mo_exact_order_literal(b->m, ops_a[0], ops_b[0]);
+            if (first != MO_EXACT_NO_LITERAL)
+                mo_exact_build_binary_clause(b, same ^ 1, first);
+        }
     mo_exact_symmetry_clear(&symmetry);
     return status;
 }

@@ -72,29 +72,6 @@ static double *copy_rows_wider(const mo_lp_simplex *lp, double *rows,
     return wide;
 }
 
-static mo_status widen_rows(mo_lp_simplex *lp, size_t n_room, mo_error *err)
-{
-    size_t size;
-    double *a = NULL, *t = NULL;
-
-    if (mo_size_mul(lp->m_room, n_room, &size) &&
-        mo_size_mul(size, sizeof *a, &size)) {
-        a = copy_rows_wider(lp, lp->a, n_room);
-        t = copy_rows_wider(lp, lp->t, n_room);
-    }
-    if (!a || !t) {
-        free(a);
-        free(t);
-        return mo_fail_memory(err);
-    }
-    free(lp->a);
-    free(lp->t);
-    lp->a = a;
-    lp->t = t;
-    lp->n_room = n_room;
-    return MO_OK;
-}
-
 static mo_status reserve_columns(mo_lp_simplex *lp, size_t room, mo_error *err)
 {
     double **by_column[] = { &lp->c, &lp->d, &lp->z, &lp->scratch };
@@ -105,7 +82,28 @@ static mo_status reserve_columns(mo_lp_simplex *lp, size_t room, mo_error *err)
             status = reserve_doubles(by_column[i], room, err);
     if (status == MO_OK)
         status = reserve_ints(&lp->nonbasic, room, err);
-    return status == MO_OK ? widen_rows(lp, room, err) : status;
+    if (status == MO_OK) {
+        size_t size;
+        double *a = NULL, *t = NULL;
+
+        if (mo_size_mul(lp->m_room, room, &size) &&
+            mo_size_mul(size, sizeof *a, &size)) {
+            a = copy_rows_wider(lp, lp->a, room);
+            t = copy_rows_wider(lp, lp->t, room);
+        }
+        if (!a || !t) {
+            free(a);
+            free(t);
+            return mo_fail_memory(err);
+        }
+        free(lp->a);
+        free(lp->t);
+        lp->a = a;
+        lp->t = t;
+        lp->n_room = room;
+        return MO_OK;
+    }
+    return status;
 }
 
 mo_status mo_lp_simplex_new(int n, const double *c, mo_lp_simplex **simplex,
@@ -193,11 +191,22 @@ mo_status mo_lp_simplex_add_row(mo_lp_simplex *lp, const double *a, double b,
     return MO_OK;
 }
 
-/* Computes the dictionary's entries and reduced cost of a new nonbasic column
- * from its entries in the original rows and the columns of the slacks. */
-static void express_column(mo_lp_simplex *lp, int at, double c,
-                           const double *entries)
+mo_status mo_lp_simplex_add_column(mo_lp_simplex *lp, double c,
+                                   const double *entries, mo_error *err)
 {
+    int at = lp->n;
+    mo_status status = MO_OK;
+
+    if ((size_t) at == lp->n_room)
+        status = reserve_columns(lp, 2 * lp->n_room, err);
+    if (status != MO_OK)
+        return status;
+    lp->c[at] = c;
+    for (int i = 0; i < lp->m; i++)
+        row_of(lp, lp->a, i)[at] = entries[i];
+    /* Computes the dictionary's entries and reduced cost of a new nonbasic
+     * column from its entries in the original rows and the columns of the
+     * slacks. */
     double cost = c;
 
     for (int r = 0; r < lp->m; r++) {
@@ -215,22 +224,6 @@ static void express_column(mo_lp_simplex *lp, int at, double c,
         if (is_slack(lp->nonbasic[j]))
             cost += entries[~lp->nonbasic[j]] * lp->d[j];
     lp->d[at] = cost;
-}
-
-mo_status mo_lp_simplex_add_column(mo_lp_simplex *lp, double c,
-                                   const double *entries, mo_error *err)
-{
-    int at = lp->n;
-    mo_status status = MO_OK;
-
-    if ((size_t) at == lp->n_room)
-        status = reserve_columns(lp, 2 * lp->n_room, err);
-    if (status != MO_OK)
-        return status;
-    lp->c[at] = c;
-    for (int i = 0; i < lp->m; i++)
-        row_of(lp, lp->a, i)[at] = entries[i];
-    express_column(lp, at, c, entries);
     lp->nonbasic[at] = at;
     lp->z[at] = 0;
     lp->n++;
@@ -252,9 +245,21 @@ const double *mo_lp_simplex_duals(const mo_lp_simplex *lp)
     return lp->dual_value;
 }
 
-/* Returns the age that at most `surplus` rows with a basic slack exceed. */
-static int oldest_kept_age(const mo_lp_simplex *lp, int surplus)
+static void move_row(mo_lp_simplex *lp, double *rows, int from, int to)
 {
+    if (from != to)
+        memcpy(row_of(lp, rows, to), row_of(lp, rows, from),
+               (size_t) lp->n * sizeof *rows);
+}
+
+void mo_lp_simplex_purge_slack_rows(mo_lp_simplex *lp, int most, int *kept)
+{
+    int to = 0;
+
+    /* Marks the oldest rows with a basic slack in kept. */
+    int surplus = lp->m > most ? lp->m - most : 0;
+
+    /* The age that at most `surplus` rows with a basic slack exceed. */
     int oldest = 0, older = lp->m;
 
     while (older > surplus) {
@@ -263,58 +268,18 @@ static int oldest_kept_age(const mo_lp_simplex *lp, int surplus)
         for (int r = 0; r < lp->m; r++)
             older += is_slack(lp->basic[r]) && lp->age[~lp->basic[r]] > oldest;
     }
-    return oldest;
-}
 
-/* Marks the oldest rows with a basic slack in kept. */
-static void mark_surplus_rows(const mo_lp_simplex *lp, int surplus, int *kept)
-{
-    int oldest = oldest_kept_age(lp, surplus);
-
-    for (int i = 0; i < lp->m; i++)
-        kept[i] = 0;
+    for (int j = 0; j < lp->m; j++)
+        kept[j] = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int r = 0; r < lp->m && surplus > 0; r++) {
-            int i = is_slack(lp->basic[r]) ? ~lp->basic[r] : -1;
+            int j = is_slack(lp->basic[r]) ? ~lp->basic[r] : -1;
 
-            if (i >= 0 && kept[i] == 0 && lp->age[i] >= oldest + (pass == 0)) {
-                kept[i] = -1;
+            if (j >= 0 && kept[j] == 0 && lp->age[j] >= oldest + (pass == 0)) {
+                kept[j] = -1;
                 surplus--;
             }
         }
-}
-
-static void move_row(mo_lp_simplex *lp, double *rows, int from, int to)
-{
-    if (from != to)
-        memcpy(row_of(lp, rows, to), row_of(lp, rows, from),
-               (size_t) lp->n * sizeof *rows);
-}
-
-static void drop_dictionary_rows(mo_lp_simplex *lp, const int *kept)
-{
-    int to = 0;
-
-    for (int r = 0; r < lp->m; r++) {
-        int variable = lp->basic[r];
-
-        if (is_slack(variable) && kept[~variable] < 0)
-            continue;
-        move_row(lp, lp->t, r, to);
-        lp->rhs[to] = lp->rhs[r];
-        lp->norm[to] = lp->norm[r];
-        lp->basic[to++] = is_slack(variable) ? ~kept[~variable] : variable;
-    }
-    for (int j = 0; j < lp->n; j++)
-        if (is_slack(lp->nonbasic[j]))
-            lp->nonbasic[j] = ~kept[~lp->nonbasic[j]];
-}
-
-void mo_lp_simplex_purge_slack_rows(mo_lp_simplex *lp, int most, int *kept)
-{
-    int to = 0;
-
-    mark_surplus_rows(lp, lp->m > most ? lp->m - most : 0, kept);
     for (int i = 0; i < lp->m; i++)
         if (kept[i] == 0) {
             move_row(lp, lp->a, i, to);
@@ -323,6 +288,23 @@ void mo_lp_simplex_purge_slack_rows(mo_lp_simplex *lp, int most, int *kept)
             lp->dual_value[to] = lp->dual_value[i];
             kept[i] = to++;
         }
-    drop_dictionary_rows(lp, kept);
+
+    /* Rows of the dictionary, and the numbers of their slacks. */
+    int kept_rows = 0;
+
+    for (int r = 0; r < lp->m; r++) {
+        int variable = lp->basic[r];
+
+        if (is_slack(variable) && kept[~variable] < 0)
+            continue;
+        move_row(lp, lp->t, r, kept_rows);
+        lp->rhs[kept_rows] = lp->rhs[r];
+        lp->norm[kept_rows] = lp->norm[r];
+        lp->basic[kept_rows++] =
+            is_slack(variable) ? ~kept[~variable] : variable;
+    }
+    for (int j = 0; j < lp->n; j++)
+        if (is_slack(lp->nonbasic[j]))
+            lp->nonbasic[j] = ~kept[~lp->nonbasic[j]];
     lp->m = to;
 }

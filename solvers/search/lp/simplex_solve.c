@@ -71,20 +71,6 @@ static void restore_costs(mo_lp_simplex *lp)
                             lp->n);
 }
 
-/* Computes rhs from the true right-hand sides, by the columns of the slacks. */
-static void restore_rhs(mo_lp_simplex *lp)
-{
-    for (int r = 0; r < lp->m; r++) {
-        const double *t = row_of(lp, lp->t, r);
-        double sum = is_slack(lp->basic[r]) ? lp->b[~lp->basic[r]] : 0;
-
-        for (int j = 0; j < lp->n; j++)
-            if (is_slack(lp->nonbasic[j]))
-                sum += t[j] * lp->b[~lp->nonbasic[j]];
-        lp->rhs[r] = sum;
-    }
-}
-
 static double largest_magnitude(const double *x, int n)
 {
     double largest = 0;
@@ -92,23 +78,6 @@ static double largest_magnitude(const double *x, int n)
     for (int i = 0; i < n; i++)
         largest = fmax(largest, fabs(x[i]));
     return largest;
-}
-
-static void perturb_costs(mo_lp_simplex *lp, double part)
-{
-    double by = part * largest_magnitude(lp->c, lp->n);
-
-    for (int j = 0; j < lp->n; j++)
-        lp->d[j] = fmin(lp->d[j], 0) - by * (0.5 + mo_random_unit(&lp->random));
-}
-
-static void perturb_rhs(mo_lp_simplex *lp, double part)
-{
-    double by = part * largest_magnitude(lp->b, lp->m);
-
-    for (int r = 0; r < lp->m; r++)
-        lp->rhs[r] =
-            fmax(lp->rhs[r], 0) + by * (0.5 + mo_random_unit(&lp->random));
 }
 
 /* Returns the leaving row of the dual method, -1: primal feasible. */
@@ -128,25 +97,6 @@ static int dual_leaving(const mo_lp_simplex *lp)
     return best;
 }
 
-/* Dual ratio test with tolerance: of the positions that keep d <= 0, or nearly
- * so, the one with the largest entry (Harris, 1973); -1: none. */
-static int dual_entering(const mo_lp_simplex *lp, int r)
-{
-    const double *t = row_of(lp, lp->t, r);
-    double most = INFINITY, largest = 0;
-    int best = -1;
-
-    for (int j = 0; j < lp->n; j++)
-        if (t[j] < -PIVOT)
-            most = fmin(most, (lp->d[j] - OPTIMAL) / t[j]);
-    for (int j = 0; j < lp->n; j++)
-        if (t[j] < -PIVOT && lp->d[j] / t[j] <= most && -t[j] > largest) {
-            largest = -t[j];
-            best = j;
-        }
-    return best;
-}
-
 static bool run_dual_simplex(mo_lp_simplex *lp)
 {
     int most = PIVOTS_PER_SIZE * (lp->n + lp->m);
@@ -156,7 +106,22 @@ static bool run_dual_simplex(mo_lp_simplex *lp)
 
         if (r < 0)
             return true;
-        s = dual_entering(lp, r);
+
+        /* Dual ratio test with tolerance: of the positions that keep d <= 0, or
+         * nearly so, the one with the largest entry (Harris, 1973); -1: none.
+         */
+        const double *t = row_of(lp, lp->t, r);
+        double limit = INFINITY, largest = 0;
+        s = -1;
+
+        for (int j = 0; j < lp->n; j++)
+            if (t[j] < -PIVOT)
+                limit = fmin(limit, (lp->d[j] - OPTIMAL) / t[j]);
+        for (int j = 0; j < lp->n; j++)
+            if (t[j] < -PIVOT && lp->d[j] / t[j] <= limit && -t[j] > largest) {
+                largest = -t[j];
+                s = j;
+            }
         if (s < 0)
             return false;
         pivot(lp, r, s);
@@ -237,51 +202,6 @@ static int rebuild_row(const mo_lp_simplex *lp, int s)
     return best;
 }
 
-/* Recomputes the dictionary of the same basis from the original rows; columns
- * that are almost dependent stay nonbasic. */
-static void rebuild_dictionary(mo_lp_simplex *lp)
-{
-    /* scratch: the column was basic; tight: the slack was nonbasic. */
-    memset(lp->scratch, 0, (size_t) lp->n * sizeof *lp->scratch);
-    for (int r = 0; r < lp->m; r++) {
-        lp->tight[r] = 0;
-        if (!is_slack(lp->basic[r]))
-            lp->scratch[lp->basic[r]] = 1;
-    }
-    for (int j = 0; j < lp->n; j++) {
-        if (is_slack(lp->nonbasic[j]))
-            lp->tight[~lp->nonbasic[j]] = 1;
-        lp->nonbasic[j] = j;
-    }
-    for (int r = 0; r < lp->m; r++)
-        lp->basic[r] = ~r;
-    for (int r = 0; r < lp->m; r++)
-        mo_lp_simplex_express_row_in_basis(lp, r);
-    for (int j = 0; j < lp->n; j++) {
-        int r = lp->scratch[j] != 0 ? rebuild_row(lp, j) : -1;
-
-        if (r >= 0)
-            pivot(lp, r, j);
-    }
-    restore_costs(lp);
-}
-
-/* Reads z and the dual values off the dictionary. */
-static void read_solution(mo_lp_simplex *lp)
-{
-    memset(lp->z, 0, (size_t) lp->n * sizeof *lp->z);
-    memset(lp->dual_value, 0, (size_t) lp->m * sizeof *lp->dual_value);
-    for (int r = 0; r < lp->m; r++)
-        if (!is_slack(lp->basic[r]))
-            lp->z[lp->basic[r]] = fmax(lp->rhs[r], 0);
-    for (int j = 0; j < lp->n; j++)
-        if (is_slack(lp->nonbasic[j]))
-            lp->dual_value[~lp->nonbasic[j]] = fmax(-lp->d[j], 0);
-    lp->value = 0;
-    for (int j = 0; j < lp->n; j++)
-        lp->value += lp->c[j] * lp->z[j];
-}
-
 /* Whether z satisfies the rows, and with equality where the dual value is
  * positive. */
 static bool is_accurate(const mo_lp_simplex *lp)
@@ -307,15 +227,33 @@ static bool solve_perturbed(mo_lp_simplex *lp)
 
     for (int i = 0; i < MAX_REPAIRS; i++) {
         if (dual_leaving(lp) >= 0) {
-            perturb_costs(lp, part);
+            double by = part * largest_magnitude(lp->c, lp->n);
+
+            for (int j = 0; j < lp->n; j++)
+                lp->d[j] = fmin(lp->d[j], 0) -
+                           by * (0.5 + mo_random_unit(&lp->random));
             if (!run_dual_simplex(lp))
                 return false;
             restore_costs(lp);
         } else if (primal_entering(lp, false) >= 0) {
-            perturb_rhs(lp, part);
+            double by = part * largest_magnitude(lp->b, lp->m);
+
+            for (int r = 0; r < lp->m; r++)
+                lp->rhs[r] = fmax(lp->rhs[r], 0) +
+                             by * (0.5 + mo_random_unit(&lp->random));
             if (!run_primal_simplex(lp))
                 return false;
-            restore_rhs(lp);
+            /* Computes rhs from the true right-hand sides, by the columns of
+             * the slacks. */
+            for (int r = 0; r < lp->m; r++) {
+                const double *t = row_of(lp, lp->t, r);
+                double sum = is_slack(lp->basic[r]) ? lp->b[~lp->basic[r]] : 0;
+
+                for (int j = 0; j < lp->n; j++)
+                    if (is_slack(lp->nonbasic[j]))
+                        sum += t[j] * lp->b[~lp->nonbasic[j]];
+                lp->rhs[r] = sum;
+            }
         } else {
             return true;
         }
@@ -329,10 +267,46 @@ bool mo_lp_simplex_solve(mo_lp_simplex *lp)
     bool solved = false;
 
     for (int attempt = 0; attempt < MAX_TRIES && !solved; attempt++) {
-        if (attempt > 0)
-            rebuild_dictionary(lp);
+        if (attempt > 0) {
+            /* Recomputes the dictionary of the same basis from the original
+             * rows; columns that are almost dependent stay nonbasic. */
+            /* scratch: the column was basic; tight: the slack was nonbasic. */
+            memset(lp->scratch, 0, (size_t) lp->n * sizeof *lp->scratch);
+            for (int r = 0; r < lp->m; r++) {
+                lp->tight[r] = 0;
+                if (!is_slack(lp->basic[r]))
+                    lp->scratch[lp->basic[r]] = 1;
+            }
+            for (int j = 0; j < lp->n; j++) {
+                if (is_slack(lp->nonbasic[j]))
+                    lp->tight[~lp->nonbasic[j]] = 1;
+                lp->nonbasic[j] = j;
+            }
+            for (int r = 0; r < lp->m; r++)
+                lp->basic[r] = ~r;
+            for (int r = 0; r < lp->m; r++)
+                mo_lp_simplex_express_row_in_basis(lp, r);
+            for (int j = 0; j < lp->n; j++) {
+                int r = lp->scratch[j] != 0 ? rebuild_row(lp, j) : -1;
+
+                if (r >= 0)
+                    pivot(lp, r, j);
+            }
+            restore_costs(lp);
+        }
         solved = solve_perturbed(lp);
-        read_solution(lp);
+        /* Reads z and the dual values off the dictionary. */
+        memset(lp->z, 0, (size_t) lp->n * sizeof *lp->z);
+        memset(lp->dual_value, 0, (size_t) lp->m * sizeof *lp->dual_value);
+        for (int r = 0; r < lp->m; r++)
+            if (!is_slack(lp->basic[r]))
+                lp->z[lp->basic[r]] = fmax(lp->rhs[r], 0);
+        for (int j = 0; j < lp->n; j++)
+            if (is_slack(lp->nonbasic[j]))
+                lp->dual_value[~lp->nonbasic[j]] = fmax(-lp->d[j], 0);
+        lp->value = 0;
+        for (int j = 0; j < lp->n; j++)
+            lp->value += lp->c[j] * lp->z[j];
         solved = solved && is_accurate(lp);
     }
     for (int i = 0; i < lp->m; i++)

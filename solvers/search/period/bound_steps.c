@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "base/minmax.h"
 #include "solvers/search/period/packing_bound.h"
 #include "solvers/search/period/unit_contraction.h"
@@ -30,7 +31,9 @@ static void clear_bounds(mo_period_bound_steps *b)
 static mo_status prepare_bounds(mo_period_bound_steps *b,
                                 mo_period_incumbent incumbent, mo_error *err)
 {
-    int64_t ns = incumbent.fits ? incumbent.period_ns : INT64_MAX;
+    int64_t ns = incumbent.fits && !mo_ablated(MO_ABLATION_period_join)
+                     ? incumbent.period_ns
+                     : INT64_MAX;
     mo_status status = mo_period_problem_join(b->problem, ns, &b->joined, err);
 
     if (status == MO_OK)
@@ -71,7 +74,7 @@ mo_status mo_period_bound_steps_rejoin(mo_period_bound_steps *b,
     mo_status status = MO_OK;
     int n;
 
-    if (!incumbent.fits)
+    if (!incumbent.fits || mo_ablated(MO_ABLATION_period_join))
         return MO_OK;
     status =
         mo_period_problem_join(b->problem, incumbent.period_ns, &joined, err);
@@ -90,10 +93,19 @@ static mo_status run_bundle(mo_period_bound_steps *b,
     double work =
         mo_labelling_work(b->labelling.labelling) + b->problem->x->n_flows;
     int n = (int) fmin(MO_PERIOD_PRICE_EVALUATIONS, BUNDLE_WORK / (work + 1));
-    int64_t upper_ns = step->incumbent.period_ns, before_ns = b->priced_ns;
-    mo_status status = mo_period_price_ascend(
-        &b->labelling, upper_ns, mo_max_int(n, MIN_EVALUATIONS), step->stop,
-        step->offer, step->context, &b->priced_ns, b->prices, err);
+    int64_t upper_ns = step->common.upper_ns, before_ns = b->priced_ns;
+    int K = b->problem->x->n_devices;
+    mo_status status;
+
+    if (mo_ablated(MO_ABLATION_period_price)) {
+        for (int k = 0; k < K; k++)
+            b->prices[k] = 1.0 / K;
+        b->n_idle = MO_PERIOD_PRICE_IDLE;
+        return MO_OK;
+    }
+    status = mo_period_price_ascend(&b->labelling, &step->common,
+                                    mo_max_int(n, MIN_EVALUATIONS),
+                                    &b->priced_ns, b->prices, err);
 
     b->n_idle =
         mo_period_price_gained(before_ns, b->priced_ns) ? 0 : b->n_idle + 1;
@@ -105,43 +117,35 @@ static mo_status run_bundle(mo_period_bound_steps *b,
     return status;
 }
 
-static mo_status run_branching(mo_period_bound_steps *b,
-                               const mo_period_bound_step *step, mo_error *err)
-{
-    int64_t upper_ns = step->incumbent.period_ns;
-    mo_status status = MO_OK;
-
-    if (!b->branching)
-        status = mo_period_branching_new(&b->joined, upper_ns, b->priced_ns,
-                                         b->prices, step->threads,
-                                         &b->branching, err);
-    if (status == MO_OK)
-        status = mo_period_branching_run(
-            b->branching, upper_ns, step->branch_work, step->stop, step->offer,
-            step->context, &b->lower_ns, err);
-    return status;
-}
-
 mo_status mo_period_bound_steps_raise(mo_period_bound_steps *b,
                                       const mo_period_bound_step *step,
                                       const char **name, mo_error *err)
 {
-    int64_t upper_ns = step->incumbent.period_ns;
-    mo_status status;
+    int64_t upper_ns = step->common.upper_ns;
+    mo_status status = MO_OK;
 
     if (b->n_idle < MO_PERIOD_PRICE_IDLE) {
         *name = "Lagrangian bound";
         status = run_bundle(b, step, err);
-    } else if (step->incumbent.fits && b->n_steps++ % 2 == 0 &&
+    } else if (step->fits && b->n_steps++ % 2 == 0 &&
+               !mo_ablated(MO_ABLATION_period_subset) &&
                mo_subset_bound_is_open(&b->subsets, upper_ns, b->lower_ns)) {
         *name = "bound by subsets";
         status = mo_subset_bound_raise(&b->subsets, upper_ns, SUBSET_WORK,
-                                       step->stop, &b->lower_ns, err);
+                                       step->common.stop, &b->lower_ns, err);
     } else {
         *name = "branch and bound";
-        status = run_branching(b, step, err);
+        if (!mo_ablated(MO_ABLATION_period_branch) && !b->branching)
+            status = mo_period_branching_new(&b->joined, upper_ns, b->priced_ns,
+                                             b->prices, step->threads,
+                                             &b->branching, err);
+        if (status == MO_OK && b->branching)
+            status =
+                mo_period_branching_run(b->branching, &step->common,
+                                        step->branch_work, &b->lower_ns, err);
     }
-    if (status == MO_OK && b->packed_ns != upper_ns) {
+    if (status == MO_OK && b->packed_ns != upper_ns &&
+        !mo_ablated(MO_ABLATION_period_packing)) {
         b->packed_ns = upper_ns;
         status =
             mo_period_packing_bound(&b->joined, upper_ns, &b->lower_ns, err);

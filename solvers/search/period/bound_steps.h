@@ -59,12 +59,10 @@ mo_status mo_period_bound_steps_rejoin(mo_period_bound_steps *b,
                                        mo_error *err);
 
 typedef struct mo_period_bound_step {
-    mo_period_incumbent incumbent;
-    double branch_work; /* of branch and bound, in visited table entries */
-    int threads;        /* as in mo_parallel_for(); of the same result */
-    const mo_stop *stop;
-    mo_period_offer *offer; /* called with placements on the way */
-    void *context;
+    mo_period_step common; /* its placement is the incumbent */
+    bool fits;             /* the incumbent, into memory */
+    double branch_work;    /* of branch and bound, in visited table entries */
+    int threads;           /* as in mo_parallel_for(); of the same result */
 } mo_period_bound_step;
 
 /* Does one step and raises lower_ns; *name is that of the step. Fails only for

@@ -11,16 +11,151 @@
 #include "solvers/search/period/branch_bound.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "base/heap.h"
 #include "base/minmax.h"
 #include "base/parallel_for.h"
 #include "schedule/equal_devices.h"
-#include "solvers/search/period/pseudocost.h"
-#include "solvers/search/period/unit_domains.h"
+#include "solvers/search/period/priced_labelling.h"
+
+/* The devices that units may have, reduced on the way down the tree. */
+
+enum { SEVERAL = -1 }; /* devices */
+
+static void set_allowed(mo_period_problem *p, int unit, int k, bool allowed)
+{
+    const mo_placement_units *u = p->units;
+
+    for (int i = u->start[unit]; i < u->start[unit + 1]; i++)
+        p->domains
+            .allowed[mo_allowed_devices_index(&p->domains, u->ops[i], k)] =
+            allowed;
+}
+
+/* Returns whether the unit may be on device k. */
+static bool unit_may_be(const mo_period_problem *p, int unit, int k)
+{
+    return mo_allowed_devices_has(&p->domains,
+                                  p->units->ops[p->units->start[unit]], k);
+}
+
+/* Returns the only device of a unit, or SEVERAL. */
+static int only_device(const mo_period_problem *p, int unit)
+{
+    int only = SEVERAL, n = 0;
+
+    for (int k = 0; k < p->x->n_devices; k++)
+        if (unit_may_be(p, unit, k)) {
+            only = k;
+            n++;
+        }
+    return n == 1 ? only : SEVERAL;
+}
+
+/* Excludes devices from units that do not fit there beside the units that have
+ * no other device, until nothing changes (constraint propagation).  Returns
+ * false where a unit has no device left.  free_bytes is work space, by device.
+ */
+static bool exclude_by_memory(mo_period_problem *p, int64_t *free_bytes)
+{
+    bool again = p->regime.memory != MO_MEMORY_NONE;
+
+    while (again) {
+        again = false;
+        for (int k = 0; k < p->x->n_devices; k++)
+            free_bytes[k] = p->x->capacity_bytes[k];
+        for (int unit = 0; unit < p->units->n; unit++) {
+            int only = only_device(p, unit);
+
+            if (only != SEVERAL)
+                free_bytes[only] -= p->units->bytes[unit];
+        }
+        for (int unit = 0; unit < p->units->n; unit++) {
+            bool had_several = only_device(p, unit) == SEVERAL;
+            /* That of a unit with one device is counted in free_bytes. */
+            int64_t needed = had_several ? p->units->bytes[unit] : 0;
+            int n = 0;
+
+            for (int k = 0; k < p->x->n_devices; k++) {
+                if (!unit_may_be(p, unit, k))
+                    continue;
+                if (free_bytes[k] < needed)
+                    set_allowed(p, unit, k, false);
+                else
+                    n++;
+            }
+            if (n == 0)
+                return false;
+            again = again || (had_several && n == 1);
+        }
+    }
+    return true;
+}
+
+/* Pseudocosts: how much the bound rises on average where a unit is fixed to a
+ * device (Benichou et al., 1971).  A unit that was fixed rarely is drawn to the
+ * gain that its weight lets expect: its processing time, transfers and memory,
+ * in nanoseconds. */
+typedef struct pseudocosts {
+    int64_t *weight_ns; /* by unit */
+    double *gain_ns;    /* by unit: sum over the nodes that fix it */
+    int *n_gains;       /* by unit: nodes that fix it */
+    double gain_rate;   /* gain by weight, of all units; 0: unknown */
+} pseudocosts;
+
+/* As many gains as the expected one of a unit weighs. */
+enum { PRIOR_GAINS = 8 };
+
+/* Computes the weights, for a period of about period_ns: the processing time of
+ * a unit at its shortest, the tensors that it sends and receives, by the first
+ * kind of pair, and its part of a memory in periods.  The caller frees the
+ * arrays, also after a failure. */
+static mo_status init_pseudocosts(pseudocosts *c,
+                                  const mo_priced_labelling *labelling,
+                                  int64_t period_ns, mo_error *err)
+{
+    const mo_instance *x = labelling->problem->x;
+    const mo_placement_units *units = labelling->problem->units;
+    int64_t least_bytes = INT64_MAX; /* of the memories that may bind */
+    size_t n = (size_t) units->n + 1;
+
+    c->weight_ns = calloc(n, sizeof *c->weight_ns);
+    c->gain_ns = calloc(n, sizeof *c->gain_ns);
+    c->n_gains = calloc(n, sizeof *c->n_gains);
+    if (!c->weight_ns || !c->gain_ns || !c->n_gains)
+        return mo_fail_memory(err);
+    for (int i = 0; i < labelling->n_limited; i++)
+        least_bytes =
+            mo_min_i64(least_bytes, x->capacity_bytes[labelling->limited[i]]);
+    for (int i = 0; i < x->n; i++) {
+        int64_t least_ns = INT64_MAX;
+
+        for (int k = 0; k < x->n_devices; k++)
+            least_ns = mo_min_i64(least_ns, mo_instance_p_ns(x, i, k));
+        c->weight_ns[units->of_op[i]] += least_ns;
+    }
+    for (int q = 0; q < x->n_flows && x->n_devices > 1; q++) {
+        int from = units->of_op[x->flows[q].from];
+        int to = units->of_op[x->flows[q].to];
+        int64_t ns = mo_instance_flow_ns(x, q, 0, 1);
+
+        if (from == to)
+            continue;
+        c->weight_ns[from] += ns;
+        c->weight_ns[to] += ns;
+    }
+    for (int u = 0; u < units->n && labelling->n_limited > 0 && least_bytes > 0;
+         u++)
+        c->weight_ns[u] +=
+            (int64_t) ((double) units->bytes[u] / (double) least_bytes *
+                       (double) period_ns);
+    return MO_OK;
+}
 
 enum { NONE = -1, UNCHOSEN = -2 }; /* units */
 
@@ -70,21 +205,15 @@ struct mo_period_branching {
     int n_jobs, max_jobs;
     node *nodes;
     size_t n_nodes, n_room;
-    mo_heap open; /* nodes by bound; ids are negative numbers */
-    mo_period_pseudocosts pseudocosts;
+    mo_heap open; /* nodes by bound, ids negative: of equal bounds the younger
+                     is first, which is deeper */
+    pseudocosts pseudocosts;
     int *first;         /* by device: of its class */
     int64_t upper_ns;   /* of a run */
     int64_t dropped_ns; /* least bound of the nodes dropped at an upper_ns,
                            which a later run may exceed */
     const mo_stop *stop;
 };
-
-/* The open node of the least bound first; of equal bounds the younger, which is
- * deeper. */
-static mo_status push_open(mo_period_branching *b, int number, mo_error *err)
-{
-    return mo_heap_push(&b->open, b->nodes[number].lower_ns, -number, err);
-}
 
 /* Appends a node with room for its prices; it is not open. */
 static mo_status add_node(mo_period_branching *b, const node *made,
@@ -114,23 +243,6 @@ static void reset_domains(const mo_period_branching *b, worker *w)
            n * sizeof *w->p.domains.allowed);
 }
 
-static mo_status add_worker(mo_period_branching *b, int64_t upper_ns,
-                            mo_error *err)
-{
-    size_t n = (size_t) b->root->x->n * (size_t) b->root->x->n_devices + 1;
-    worker *w = &b->workers[b->n_workers++];
-
-    w->p = *b->root;
-    w->p.domains.allowed = calloc(n, sizeof *w->p.domains.allowed);
-    w->counts = calloc(n, sizeof *w->counts);
-    w->free_bytes =
-        calloc((size_t) b->root->x->n_devices + 1, sizeof *w->free_bytes);
-    if (!w->p.domains.allowed || !w->counts || !w->free_bytes)
-        return mo_fail_memory(err);
-    reset_domains(b, w);
-    return mo_priced_labelling_init(&w->l, &w->p, upper_ns, err);
-}
-
 static mo_status make_workers(mo_period_branching *b, int64_t upper_ns,
                               int threads, mo_error *err)
 {
@@ -142,8 +254,23 @@ static mo_status make_workers(mo_period_branching *b, int64_t upper_ns,
     b->jobs = calloc((size_t) b->max_jobs, sizeof *b->jobs);
     if (!b->workers || !b->jobs)
         return mo_fail_memory(err);
-    for (int i = 0; i < n && status == MO_OK; i++)
-        status = add_worker(b, upper_ns, err);
+    for (int i = 0; i < n && status == MO_OK; i++) {
+        size_t count =
+            (size_t) b->root->x->n * (size_t) b->root->x->n_devices + 1;
+        worker *w = &b->workers[b->n_workers++];
+
+        w->p = *b->root;
+        w->p.domains.allowed = calloc(count, sizeof *w->p.domains.allowed);
+        w->counts = calloc(count, sizeof *w->counts);
+        w->free_bytes =
+            calloc((size_t) b->root->x->n_devices + 1, sizeof *w->free_bytes);
+        if (!w->p.domains.allowed || !w->counts || !w->free_bytes) {
+            status = mo_fail_memory(err);
+        } else {
+            reset_domains(b, w);
+            status = mo_priced_labelling_init(&w->l, &w->p, upper_ns, err);
+        }
+    }
     for (int i = 0; i < b->max_jobs && status == MO_OK; i++) {
         b->jobs[i].device =
             calloc((size_t) b->root->x->n + 1, sizeof *b->jobs[i].device);
@@ -174,12 +301,12 @@ mo_status mo_period_branching_new(const mo_period_problem *p, int64_t upper_ns,
     if (status == MO_OK)
         status = make_workers(b, upper_ns, threads, err);
     if (status == MO_OK)
-        status = mo_period_pseudocosts_init(&b->pseudocosts, &b->workers[0].l,
-                                            upper_ns, err);
+        status =
+            init_pseudocosts(&b->pseudocosts, &b->workers[0].l, upper_ns, err);
     if (status == MO_OK)
         status = add_node(b, &root, prices, err);
     if (status == MO_OK)
-        status = push_open(b, 0, err);
+        status = mo_heap_push(&b->open, lower_ns, 0, err);
     if (status == MO_OK)
         *made = b;
     else
@@ -205,7 +332,9 @@ void mo_period_branching_free(mo_period_branching *b)
     free(b->jobs);
     free(b->nodes);
     mo_heap_clear(&b->open);
-    mo_period_pseudocosts_clear(&b->pseudocosts);
+    free(b->pseudocosts.weight_ns);
+    free(b->pseudocosts.gain_ns);
+    free(b->pseudocosts.n_gains);
     free(b->first);
     free(b);
 }
@@ -216,7 +345,8 @@ static void enter_node(const mo_period_branching *b, worker *w, int number)
     reset_domains(b, w);
     for (const node *at = &b->nodes[number]; at->parent >= 0;
          at = &b->nodes[at->parent])
-        mo_period_fix_unit(&w->p, at->unit, at->device);
+        for (int k = 0; k < w->p.x->n_devices; k++)
+            set_allowed(&w->p, at->unit, k, k == at->device);
 }
 
 /* Keeps the placement that the labelling has, if it is the best of the job. */
@@ -259,11 +389,18 @@ static int choose_unit(const mo_period_branching *b, const worker *w)
         double score;
 
         for (int k = 0; k < K; k++) {
-            n_devices += mo_period_unit_may_be(&w->p, unit, k);
+            n_devices += unit_may_be(&w->p, unit, k);
             most = mo_max_int(most, w->counts[(int64_t) unit * K + k]);
         }
         /* A unit that did not vary may do so yet. */
-        score = mo_period_pseudocosts_expect(&b->pseudocosts, unit) *
+
+        /* The expected gain of a node that fixes the unit. */
+        double by_weight = (double) b->pseudocosts.weight_ns[unit];
+
+        if (b->pseudocosts.gain_rate > 0)
+            by_weight *= b->pseudocosts.gain_rate;
+        score = ((b->pseudocosts.gain_ns[unit] + PRIOR_GAINS * by_weight) /
+                 (b->pseudocosts.n_gains[unit] + PRIOR_GAINS)) *
                 (w->n_counted - most + 0.01);
         if (n_devices > 1 && score > best) {
             best = score;
@@ -273,17 +410,6 @@ static int choose_unit(const mo_period_branching *b, const worker *w)
     return chosen;
 }
 
-/* Returns the period of the only placement, or INT64_MAX above memory. */
-static int64_t evaluate_leaf(worker *w)
-{
-    mo_period_fill_single(&w->p, 0, w->l.device);
-    mo_period_state_set(&w->l.state, w->l.device);
-    keep_placement(w);
-    return mo_period_state_excess_bytes(&w->l.state) > 0
-               ? INT64_MAX
-               : mo_period_state_period_ns(&w->l.state);
-}
-
 /* Raises the bound of a job's node and chooses the unit of its children. */
 static void bound_node(void *context, int number, int thread)
 {
@@ -291,6 +417,7 @@ static void bound_node(void *context, int number, int thread)
     worker *w = &b->workers[thread];
     job *j = &b->jobs[number];
     node *at = &b->nodes[j->number];
+    const mo_period_step step = { b->upper_ns, b->stop, count_placement, w };
     bool gains = true;
 
     w->job = j;
@@ -299,7 +426,7 @@ static void bound_node(void *context, int number, int thread)
            (size_t) w->p.units->n * (size_t) w->p.x->n_devices *
                sizeof *w->counts);
     enter_node(b, w, j->number);
-    if (!mo_period_exclude_by_memory(&w->p, w->free_bytes)) {
+    if (!exclude_by_memory(&w->p, w->free_bytes)) {
         at->lower_ns = INT64_MAX;
         return;
     }
@@ -308,15 +435,20 @@ static void bound_node(void *context, int number, int thread)
          i++) {
         int64_t before_ns = at->lower_ns;
 
-        j->status = mo_period_price_ascend(&w->l, b->upper_ns, EVALUATIONS,
-                                           b->stop, count_placement, w,
+        j->status = mo_period_price_ascend(&w->l, &step, EVALUATIONS,
                                            &at->lower_ns, at->prices, &j->err);
         gains = at->lower_ns - before_ns > before_ns / LARGE_GAIN;
     }
     j->n_evaluations = w->n_counted;
     at->branch_unit = choose_unit(b, w);
-    if (at->branch_unit == NONE)
-        at->lower_ns = evaluate_leaf(w);
+    if (at->branch_unit == NONE) { /* the only placement */
+        mo_period_fill_single(&w->p, 0, w->l.device);
+        mo_period_state_set(&w->l.state, w->l.device);
+        keep_placement(w);
+        at->lower_ns = mo_period_state_excess_bytes(&w->l.state) > 0
+                           ? INT64_MAX
+                           : mo_period_state_period_ns(&w->l.state);
+    }
 }
 
 static void add_job(mo_period_branching *b, int number)
@@ -332,7 +464,7 @@ static mo_status expand_node(mo_period_branching *b, int number, mo_error *err)
     /* mo_equal_devices_find() compares neither routes nor overheads: symmetry
      * breaking would be wrong there. */
     bool symmetric = b->root->regime.congestion != MO_CONGESTION_LINK &&
-                     !b->root->x->overhead_ns;
+                     !b->root->x->load.overhead_ns;
     worker *w = &b->workers[0];
     int unit = b->nodes[number].branch_unit;
     mo_status status = MO_OK;
@@ -348,8 +480,7 @@ static mo_status expand_node(mo_period_branching *b, int number, mo_error *err)
                              .lower_ns = b->nodes[number].lower_ns,
                              .parent_ns = b->nodes[number].lower_ns };
 
-        if (!mo_period_unit_may_be(&w->p, unit, k) ||
-            (symmetric && b->first[k] != k))
+        if (!unit_may_be(&w->p, unit, k) || (symmetric && b->first[k] != k))
             continue;
         add_job(b, (int) b->n_nodes);
         status = add_node(b, &child, b->nodes[number].prices, err);
@@ -368,19 +499,6 @@ static bool can_raise(const mo_period_branching *b)
     return at->lower_ns < b->upper_ns && at->branch_unit != NONE;
 }
 
-static void add_gains(mo_period_branching *b)
-{
-    for (int i = 0; i < b->n_jobs; i++) {
-        const node *at = &b->nodes[b->jobs[i].number];
-
-        if (at->parent >= 0)
-            mo_period_pseudocosts_add(&b->pseudocosts, at->unit,
-                                      mo_min_i64(at->lower_ns, b->upper_ns) -
-                                          at->parent_ns);
-    }
-    mo_period_pseudocosts_update(&b->pseudocosts);
-}
-
 /* Bounds the best nodes that are not yet bounded, or the children of them. */
 static mo_status bound_batch(mo_period_branching *b, int n, mo_error *err)
 {
@@ -397,8 +515,29 @@ static mo_status bound_batch(mo_period_branching *b, int n, mo_error *err)
     }
     if (status == MO_OK)
         mo_parallel_for(b->n_workers, b->n_jobs, bound_node, b);
-    if (status == MO_OK)
-        add_gains(b);
+    if (status == MO_OK) {
+        /* Adds the gains of the nodes that have just been bounded. */
+        pseudocosts *c = &b->pseudocosts;
+        double gain_ns = 0, weight_ns = 0;
+
+        if (!mo_ablated(MO_ABLATION_period_pseudocost)) {
+            for (int i = 0; i < b->n_jobs; i++) {
+                const node *at = &b->nodes[b->jobs[i].number];
+
+                if (at->parent < 0)
+                    continue;
+                c->gain_ns[at->unit] +=
+                    (double) (mo_min_i64(at->lower_ns, b->upper_ns) -
+                              at->parent_ns);
+                c->n_gains[at->unit]++;
+            }
+            for (int u = 0; u < b->root->units->n; u++) {
+                gain_ns += c->gain_ns[u];
+                weight_ns += (double) c->weight_ns[u] * c->n_gains[u];
+            }
+            c->gain_rate = weight_ns > 0 ? gain_ns / weight_ns : 0;
+        }
+    }
     for (int i = 0; i < b->n_jobs && status == MO_OK; i++) {
         const job *j = &b->jobs[i];
 
@@ -406,7 +545,8 @@ static mo_status bound_batch(mo_period_branching *b, int n, mo_error *err)
             *err = j->err;
             status = j->status;
         } else if (b->nodes[j->number].lower_ns < b->upper_ns) {
-            status = push_open(b, j->number, err);
+            status = mo_heap_push(&b->open, b->nodes[j->number].lower_ns,
+                                  -j->number, err);
         } else {
             b->dropped_ns =
                 mo_min_i64(b->dropped_ns, b->nodes[j->number].lower_ns);
@@ -415,9 +555,8 @@ static mo_status bound_batch(mo_period_branching *b, int n, mo_error *err)
     return status;
 }
 
-mo_status mo_period_branching_run(mo_period_branching *b, int64_t upper_ns,
-                                  double max_work, const mo_stop *stop,
-                                  mo_period_offer *offer, void *context,
+mo_status mo_period_branching_run(mo_period_branching *b,
+                                  const mo_period_step *step, double max_work,
                                   int64_t *lower_ns, mo_error *err)
 {
     double cost =
@@ -426,21 +565,21 @@ mo_status mo_period_branching_run(mo_period_branching *b, int64_t upper_ns,
     int n = (int) fmin(fmax(max_work / (EVALUATIONS * cost), 1), BATCH);
     mo_status status = MO_OK;
 
-    b->upper_ns = upper_ns;
-    b->stop = stop;
+    b->upper_ns = step->upper_ns;
+    b->stop = step->stop;
     while (status == MO_OK && work < max_work && can_raise(b) &&
-           !mo_stop_reached(stop)) {
+           !mo_stop_reached(step->stop)) {
         status = bound_batch(b, n, err);
         for (int i = 0; i < b->n_jobs && status == MO_OK; i++) {
             work += (b->jobs[i].n_evaluations + 1) * cost;
-            if (offer && b->jobs[i].has_placement)
-                offer(context, b->jobs[i].device);
+            if (step->offer && b->jobs[i].has_placement)
+                step->offer(step->context, b->jobs[i].device);
         }
     }
     if (status == MO_OK)
         *lower_ns = mo_max_i64(
             *lower_ns,
             mo_min_i64(b->open.n > 0 ? b->open.items[0].key : INT64_MAX,
-                       mo_min_i64(b->dropped_ns, upper_ns)));
+                       mo_min_i64(b->dropped_ns, step->upper_ns)));
     return status;
 }

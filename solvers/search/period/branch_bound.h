@@ -30,12 +30,10 @@ mo_status mo_period_branching_new(const mo_period_problem *problem,
 void mo_period_branching_free(mo_period_branching *b);
 
 /* Best-first search.  Stops after max_work visited table entries (deterministic
- * effort), and raises *lower_ns to the least bound of the open nodes; to
- * upper_ns, the period of a known placement, where none is open.  offer is
- * called with placements on the way.  Fails only for lack of memory. */
-mo_status mo_period_branching_run(mo_period_branching *b, int64_t upper_ns,
-                                  double max_work, const mo_stop *stop,
-                                  mo_period_offer *offer, void *context,
+ * effort), and raises *lower_ns to the least bound of the open nodes; to the
+ * step's upper_ns where none is open.  Fails only for lack of memory. */
+mo_status mo_period_branching_run(mo_period_branching *b,
+                                  const mo_period_step *step, double max_work,
                                   int64_t *lower_ns, mo_error *err);
 
 #endif

@@ -63,27 +63,10 @@ static void choose_cuts(splitter *d)
         d->cut[c] = (int) ((int64_t) n * c / (d->n_cuts - 1));
 }
 
-static void sum_work(splitter *d)
-{
-    const mo_placement_units *u = d->p->units;
-    int K = d->K;
-
-    for (int c = 1; c < d->n_cuts; c++) {
-        int64_t *work = &d->work_ns[(int64_t) c * K];
-
-        memcpy(work, work - K, (size_t) K * sizeof *work);
-        d->bytes[c] = d->bytes[c - 1];
-        for (int i = d->cut[c - 1]; i < d->cut[c]; i++)
-            d->bytes[c] += u->bytes[i];
-        for (int i = u->start[d->cut[c - 1]]; i < u->start[d->cut[c]]; i++)
-            for (int k = 0; k < K; k++)
-                work[k] += mo_instance_p_ns(d->p->x, u->ops[i], k);
-    }
-}
-
 static int64_t *crossing_of(const splitter *d, int cut, bool backward)
 {
-    return &d->crossing_ns[((int64_t) cut * 2 + backward) * d->p->x->n_kinds];
+    return &d->crossing_ns[((int64_t) cut * 2 + backward) *
+                           d->p->x->comm.n_kinds];
 }
 
 /* Adds a tensor that goes from one unit to another. */
@@ -93,9 +76,9 @@ static void add_crossing(splitter *d, int row, int from, int to)
     int low = mo_min_int(from, to), high = mo_max_int(from, to);
 
     for (int c = 1; c < d->n_cuts - 1 && d->cut[c] <= high; c++)
-        for (int kind = 0; d->cut[c] > low && kind < x->n_kinds; kind++)
+        for (int kind = 0; d->cut[c] > low && kind < x->comm.n_kinds; kind++)
             crossing_of(d, c, to < from)[kind] +=
-                x->comm_ns[(int64_t) row * x->n_kinds + kind];
+                x->comm.ns[(int64_t) row * x->comm.n_kinds + kind];
 }
 
 /* A tensor that is sent once crosses up to its farthest readers. */
@@ -113,64 +96,45 @@ static void sum_crossings(splitter *d)
             low = mo_min_int(low, to);
             high = mo_max_int(high, to);
             if (d->p->regime.tensors != MO_TENSORS_ONCE)
-                add_crossing(d, x->flow_row[q], from, to);
+                add_crossing(d, x->comm.flow_row[q], from, to);
         }
         if (d->p->regime.tensors == MO_TENSORS_ONCE) {
-            add_crossing(d, x->tensor_row[t], from, low);
-            add_crossing(d, x->tensor_row[t], from, high);
+            add_crossing(d, x->comm.tensor_row[t], from, low);
+            add_crossing(d, x->comm.tensor_row[t], from, high);
         }
     }
-}
-
-/* Extends a state by a stage up to cut `to` on device k. */
-static void extend_state(splitter *d, int c, int set, int last, int to, int k)
-{
-    const mo_instance *x = d->p->x;
-    int next = d->order ? set + 1 : set | 1 << k;
-    size_t at = state_of(d, to, next, k);
-    int64_t ns = d->work_ns[(int64_t) to * d->K + k] -
-                 d->work_ns[(int64_t) c * d->K + k];
-
-    if (d->bytes[to] - d->bytes[c] > x->capacity_bytes[k])
-        return;
-    if (last >= 0) {
-        int kind = x->pair_kind[(int64_t) last * d->K + k];
-        int back = x->pair_kind[(int64_t) k * d->K + last];
-
-        ns = mo_max_i64(ns, crossing_of(d, c, false)[kind]);
-        ns = mo_max_i64(ns, crossing_of(d, c, true)[back]);
-        ns = mo_max_i64(ns, d->best[state_of(d, c, set, last)]);
-    }
-    if (ns < d->best[at]) {
-        d->best[at] = ns;
-        d->from[at] = c * (d->K + 1) + last + 1;
-    }
-}
-
-static bool may_follow(const splitter *d, int set, int k)
-{
-    return d->order ? set < d->K && d->order[set] == k : !(set >> k & 1);
 }
 
 static void extend_all(splitter *d, int c, int set, int last)
 {
-    for (int k = 0; k < d->K; k++)
-        for (int to = c + 1; may_follow(d, set, k) && to < d->n_cuts; to++)
-            extend_state(d, c, set, last, to, k);
-}
+    for (int k = 0; k < d->K; k++) {
+        bool may_follow =
+            d->order ? set < d->K && d->order[set] == k : !(set >> k & 1);
 
-static void fill_states(splitter *d)
-{
-    size_t n = (size_t) d->n_cuts * (size_t) d->n_sets * (size_t) d->K;
+        for (int to = c + 1; may_follow && to < d->n_cuts; to++) {
+            /* Extends a state by a stage up to cut `to` on device k. */
+            const mo_instance *x = d->p->x;
+            int next = d->order ? set + 1 : set | 1 << k;
+            size_t at = state_of(d, to, next, k);
+            int64_t ns = d->work_ns[(int64_t) to * d->K + k] -
+                         d->work_ns[(int64_t) c * d->K + k];
 
-    for (size_t i = 0; i < n; i++)
-        d->best[i] = INT64_MAX;
-    extend_all(d, 0, 0, -1);
-    for (int c = 1; c < d->n_cuts - 1; c++)
-        for (int set = 0; set < d->n_sets; set++)
-            for (int k = 0; k < d->K; k++)
-                if (d->best[state_of(d, c, set, k)] < INT64_MAX)
-                    extend_all(d, c, set, k);
+            if (d->bytes[to] - d->bytes[c] > x->capacity_bytes[k])
+                continue;
+            if (last >= 0) {
+                int kind = x->comm.pair_kind[(int64_t) last * d->K + k];
+                int back = x->comm.pair_kind[(int64_t) k * d->K + last];
+
+                ns = mo_max_i64(ns, crossing_of(d, c, false)[kind]);
+                ns = mo_max_i64(ns, crossing_of(d, c, true)[back]);
+                ns = mo_max_i64(ns, d->best[state_of(d, c, set, last)]);
+            }
+            if (ns < d->best[at]) {
+                d->best[at] = ns;
+                d->from[at] = c * (d->K + 1) + last + 1;
+            }
+        }
+    }
 }
 
 /* Fills device by the final state of those devices, the last stage on k. */
@@ -272,14 +236,33 @@ mo_status mo_period_split_contiguous(const mo_period_problem *p, int *device,
     states = (size_t) d.n_cuts * (size_t) d.n_sets * K + 1;
     d.work_ns = calloc(cuts * K, sizeof *d.work_ns);
     d.bytes = calloc(cuts, sizeof *d.bytes);
-    d.crossing_ns =
-        calloc(cuts * 2 * (size_t) (p->x->n_kinds + 1), sizeof *d.crossing_ns);
+    d.crossing_ns = calloc(cuts * 2 * (size_t) (p->x->comm.n_kinds + 1),
+                           sizeof *d.crossing_ns);
     d.best = calloc(states, sizeof *d.best);
     d.from = calloc(states, sizeof *d.from);
     if (d.cut && d.work_ns && d.bytes && d.crossing_ns && d.best && d.from) {
-        sum_work(&d);
+        const mo_placement_units *u = d.p->units;
+
+        for (int c = 1; c < d.n_cuts; c++) {
+            int64_t *work = &d.work_ns[(int64_t) c * d.K];
+
+            memcpy(work, work - d.K, K * sizeof *work);
+            d.bytes[c] = d.bytes[c - 1];
+            for (int i = d.cut[c - 1]; i < d.cut[c]; i++)
+                d.bytes[c] += u->bytes[i];
+            for (int i = u->start[d.cut[c - 1]]; i < u->start[d.cut[c]]; i++)
+                for (int k = 0; k < d.K; k++)
+                    work[k] += mo_instance_p_ns(d.p->x, u->ops[i], k);
+        }
         sum_crossings(&d);
-        fill_states(&d);
+        for (size_t i = 0; i + 1 < states; i++)
+            d.best[i] = INT64_MAX;
+        extend_all(&d, 0, 0, -1);
+        for (int c = 1; c < d.n_cuts - 1; c++)
+            for (int set = 0; set < d.n_sets; set++)
+                for (int k = 0; k < d.K; k++)
+                    if (d.best[state_of(&d, c, set, k)] < INT64_MAX)
+                        extend_all(&d, c, set, k);
         status = choose_split(&d, device, err);
         override_units(p, device);
     } else {

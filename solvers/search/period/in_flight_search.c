@@ -45,7 +45,10 @@ mo_status mo_period_in_flight_offer(mo_period_in_flight *l, const int *device,
     mo_schedule *copy = NULL;
     mo_status status;
 
-    if (!mo_period_fits_memory(p->x, p->regime.memory, device, l->used_bytes))
+    /* A pipeline of thousands of ops takes seconds: after the end of the time
+     * none is made but the first. */
+    if ((l->period_ns < INT64_MAX && mo_stop_reached(l->task->stop)) ||
+        !mo_period_fits_memory(p->x, p->regime.memory, device, l->used_bytes))
         return MO_OK;
     status = mo_modulo_schedule_make(p->x, &p->regime, device,
                                      l->task->in_flight, known, &m, err);
@@ -89,7 +92,7 @@ static bool is_bounded_by_latency(const mo_period_problem *p, int in_flight)
     const mo_instance *x = p->x;
     bool sends = p->regime.congestion != MO_CONGESTION_NONE;
 
-    if (in_flight == 1 && !x->overhead_ns)
+    if (in_flight == 1 && !x->load.overhead_ns)
         return true;
     for (int i = 0; i < x->n; i++)
         for (int k = 0; k < x->n_devices; k++)

@@ -33,7 +33,8 @@ mo_status mo_period_in_flight_init(mo_period_in_flight *l,
 void mo_period_in_flight_clear(mo_period_in_flight *l);
 
 /* Evaluates a placement, a device for each op, with a known schedule of one
- * request or NULL; one that exceeds memory is not taken. */
+ * request or NULL; one that exceeds memory is not taken, nor after
+ * the end of the task's time any but the first. */
 mo_status mo_period_in_flight_offer(mo_period_in_flight *l, const int *device,
                                     const mo_schedule *known, mo_error *err);
 

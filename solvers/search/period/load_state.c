@@ -90,8 +90,8 @@ static void add_transfer(mo_period_state *s, int tensor, int a, int b,
         return;
     s->n_transfers += sign;
     if (p->host >= 0)
-        s->load_ns[p->host] += sign * p->x->host_transfer_ns;
-    if (p->x->overhead_ns) {
+        s->load_ns[p->host] += sign * p->x->load.host_transfer_ns;
+    if (p->x->load.overhead_ns) {
         s->load_ns[a] += sign * mo_instance_overhead_ns(p->x, tensor, a);
         s->load_ns[b] += sign * mo_instance_overhead_ns(p->x, tensor, b);
     }
@@ -158,32 +158,6 @@ static void add_tensors(mo_period_state *s, int op, int sign)
     }
 }
 
-static void move_op(mo_period_state *s, int op, int device)
-{
-    const mo_period_problem *p = s->problem;
-    bool once = p->regime.tensors == MO_TENSORS_ONCE;
-    int64_t bytes = mo_regime_resident_bytes(p->x, p->regime.memory, op);
-    int from = s->device[op];
-
-    s->load_ns[from] -= mo_instance_p_ns(p->x, op, from);
-    s->load_ns[device] += mo_instance_p_ns(p->x, op, device);
-    s->used_bytes[from] -= bytes;
-    s->used_bytes[device] += bytes;
-    if (p->regime.congestion == MO_CONGESTION_NONE) {
-        s->device[op] = device;
-    } else if (once) {
-        count_reader(s, op, -1);
-        add_tensors(s, op, -1);
-        s->device[op] = device;
-        add_tensors(s, op, 1);
-        count_reader(s, op, 1);
-    } else {
-        add_flows(s, op, -1);
-        s->device[op] = device;
-        add_flows(s, op, 1);
-    }
-}
-
 void mo_period_state_set(mo_period_state *s, const int *device)
 {
     const mo_period_problem *p = s->problem;
@@ -200,7 +174,7 @@ void mo_period_state_set(mo_period_state *s, const int *device)
     memmove(s->device, device, (size_t) x->n * sizeof *device);
     s->n_transfers = 0;
     if (p->host >= 0)
-        s->load_ns[p->host] = x->host_request_ns;
+        s->load_ns[p->host] = x->load.host_request_ns;
     for (int i = 0; i < x->n; i++) {
         s->load_ns[device[i]] += mo_instance_p_ns(x, i, device[i]);
         s->used_bytes[device[i]] +=
@@ -220,8 +194,31 @@ void mo_period_state_move(mo_period_state *s, int unit, int device)
 {
     const mo_placement_units *units = s->problem->units;
 
-    for (int i = units->start[unit]; i < units->start[unit + 1]; i++)
-        move_op(s, units->ops[i], device);
+    for (int i = units->start[unit]; i < units->start[unit + 1]; i++) {
+        int op = units->ops[i];
+        const mo_period_problem *p = s->problem;
+        bool once = p->regime.tensors == MO_TENSORS_ONCE;
+        int64_t bytes = mo_regime_resident_bytes(p->x, p->regime.memory, op);
+        int from = s->device[op];
+
+        s->load_ns[from] -= mo_instance_p_ns(p->x, op, from);
+        s->load_ns[device] += mo_instance_p_ns(p->x, op, device);
+        s->used_bytes[from] -= bytes;
+        s->used_bytes[device] += bytes;
+        if (p->regime.congestion == MO_CONGESTION_NONE) {
+            s->device[op] = device;
+        } else if (once) {
+            count_reader(s, op, -1);
+            add_tensors(s, op, -1);
+            s->device[op] = device;
+            add_tensors(s, op, 1);
+            count_reader(s, op, 1);
+        } else {
+            add_flows(s, op, -1);
+            s->device[op] = device;
+            add_flows(s, op, 1);
+        }
+    }
 }
 
 int64_t mo_period_state_period_ns(const mo_period_state *s)

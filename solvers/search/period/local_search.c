@@ -15,6 +15,7 @@
 
 #include "base/minmax.h"
 #include "base/random.h"
+#include "schedule/heuristic/annealer.h"
 
 enum {
     MAX_GROUP = 64,
@@ -41,15 +42,17 @@ enum {
 #define LEAST_PRICE 0.02
 #define MOST_PRICE  2.0
 
-typedef struct annealer {
+typedef struct load_search {
     const mo_period_problem *p;
     mo_period_state s;
     mo_random random;
     double scale_ns;
-    double *prices;    /* by resource, adapted */
-    double price_unit; /* ns; 0: no prices */
-    bool is_late;      /* of the p-norms, the larger */
-    double value;      /* logarithm of the norm */
+    const double *bound_prices; /* by resource */
+    double *prices;             /* the same, adapted */
+    double price_unit;          /* ns; 0: no prices */
+    bool is_late;               /* of the p-norms, the larger */
+    double value;               /* logarithm of the norm */
+    double new_value;           /* of the move */
     int **samples;
     int n_samples, window_bits;
     int *moved, *back; /* units of the current move, and their devices */
@@ -57,11 +60,16 @@ typedef struct annealer {
     int *seen, stamp; /* by unit */
     int *best;        /* by op */
     int64_t best_ns, best_excess;
-} annealer;
+
+    /* Of fewer transfers: value is their number. */
+    int64_t limit_ns; /* of the period */
+    int least_transfers;
+    const mo_stop *stop;
+} load_search;
 
 /* log of the p-norm of the loads, p 32 or 128, and the priced loads; memory
  * above a capacity counts as the fraction of it. */
-static double norm_of_loads(const annealer *a)
+static double norm_of_loads(const load_search *a)
 {
     double sum = 1e-300, excess = 0, priced = 0;
     const mo_instance *x = a->p->x;
@@ -89,7 +97,7 @@ static double norm_of_loads(const annealer *a)
     return log(sum) / (a->is_late ? 128 : 32) + excess + a->price_unit * priced;
 }
 
-static bool is_allowed(const annealer *a, int unit, int device)
+static bool is_allowed(const load_search *a, int unit, int device)
 {
     const mo_placement_units *u = a->p->units;
 
@@ -97,22 +105,24 @@ static bool is_allowed(const annealer *a, int unit, int device)
                                   device);
 }
 
-static void move_unit(annealer *a, int unit, int device)
+static void move_unit(load_search *a, int unit, int device)
 {
     a->moved[a->n_moved] = unit;
     a->back[a->n_moved++] = mo_period_state_device(&a->s, unit);
     mo_period_state_move(&a->s, unit, device);
 }
 
-static void undo_move(annealer *a)
+static void undo_move(void *search)
 {
+    load_search *a = search;
+
     for (int i = a->n_moved - 1; i >= 0; i--)
         mo_period_state_move(&a->s, a->moved[i], a->back[i]);
 }
 
 /* A unit at the other end of a random flow of the unit; the unit itself where
  * it has none. */
-static int random_neighbour(annealer *a, int unit)
+static int random_neighbour(load_search *a, int unit)
 {
     const mo_placement_units *u = a->p->units;
     const mo_instance *x = a->p->x;
@@ -131,7 +141,7 @@ static int random_neighbour(annealer *a, int unit)
 }
 
 /* The device of a neighbour, or a random one. */
-static int choose_device(annealer *a, int unit)
+static int choose_device(load_search *a, int unit)
 {
     int from = mo_period_state_device(&a->s, unit);
 
@@ -144,44 +154,8 @@ static int choose_device(annealer *a, int unit)
     return mo_random_below(&a->random, a->p->x->n_devices);
 }
 
-/* Moves a connected group of units of one device, by a random walk. */
-static void move_group(annealer *a, int unit)
-{
-    int from = mo_period_state_device(&a->s, unit);
-    int to = choose_device(a, unit), at = unit;
-    int size = 2 + mo_random_below(&a->random,
-                                   1 << (1 + mo_random_below(&a->random, 6)));
-
-    a->stamp++;
-    for (int i = 0; i < 3 * size && a->n_moved < size && a->n_moved < MAX_GROUP;
-         i++) {
-        if (a->seen[at] != a->stamp &&
-            mo_period_state_device(&a->s, at) == from &&
-            is_allowed(a, at, to)) {
-            a->seen[at] = a->stamp;
-            move_unit(a, at, to);
-        }
-        at = random_neighbour(a, at);
-        if (a->seen[at] != a->stamp &&
-            mo_period_state_device(&a->s, at) != from)
-            at = unit;
-    }
-}
-
-static void swap_units(annealer *a, int unit)
-{
-    int other = mo_random_below(&a->random, a->p->units->n);
-    int d = mo_period_state_device(&a->s, unit);
-    int e = mo_period_state_device(&a->s, other);
-
-    if (d == e || !is_allowed(a, unit, e) || !is_allowed(a, other, d))
-        return;
-    move_unit(a, unit, e);
-    move_unit(a, other, d);
-}
-
 /* Units unit .. take the devices of a sample. */
-static void copy_window(annealer *a, int unit)
+static void copy_window(load_search *a, int unit)
 {
     const mo_placement_units *u = a->p->units;
     const int *from = a->samples[mo_random_below(&a->random, a->n_samples)];
@@ -198,7 +172,7 @@ static void copy_window(annealer *a, int unit)
 }
 
 /* Moves the unit where it differs from the sample, unless it was seen. */
-static void copy_unit(annealer *a, int unit, const int *from)
+static void copy_unit(load_search *a, int unit, const int *from)
 {
     int to = from[a->p->units->ops[a->p->units->start[unit]]];
 
@@ -210,7 +184,7 @@ static void copy_unit(annealer *a, int unit, const int *from)
 
 /* A connected part of the units that differ from a sample takes its devices;
  * the transfers at the border of a whole component are those of the sample. */
-static void copy_component(annealer *a, int unit)
+static void copy_component(load_search *a, int unit)
 {
     const mo_placement_units *u = a->p->units;
     const mo_instance *x = a->p->x;
@@ -238,7 +212,8 @@ static void copy_component(annealer *a, int unit)
         }
 }
 
-static void make_move(annealer *a)
+/* Makes a move; returns whether there is any. */
+static bool make_move(load_search *a, mo_annealer *annealer)
 {
     int unit = mo_random_below(&a->random, a->p->units->n);
     int kind = mo_random_below(&a->random, 8);
@@ -256,43 +231,92 @@ static void make_move(annealer *a)
             is_allowed(a, unit, to))
             move_unit(a, unit, to);
     } else if (kind < 7) {
-        move_group(a, unit);
+        /* Moves a connected group of units of one device, by a random walk. */
+        int from = mo_period_state_device(&a->s, unit);
+        int to = choose_device(a, unit), at = unit;
+        int size =
+            2 + mo_random_below(&a->random,
+                                1 << (1 + mo_random_below(&a->random, 6)));
+
+        a->stamp++;
+        for (int i = 0;
+             i < 3 * size && a->n_moved < size && a->n_moved < MAX_GROUP; i++) {
+            if (a->seen[at] != a->stamp &&
+                mo_period_state_device(&a->s, at) == from &&
+                is_allowed(a, at, to)) {
+                a->seen[at] = a->stamp;
+                move_unit(a, at, to);
+            }
+            at = random_neighbour(a, at);
+            if (a->seen[at] != a->stamp &&
+                mo_period_state_device(&a->s, at) != from)
+                at = unit;
+        }
     } else {
-        swap_units(a, unit);
+        int other = mo_random_below(&a->random, a->p->units->n);
+        int d = mo_period_state_device(&a->s, unit);
+        int e = mo_period_state_device(&a->s, other);
+
+        if (d != e && is_allowed(a, unit, e) && is_allowed(a, other, d)) {
+            move_unit(a, unit, e);
+            move_unit(a, other, d);
+        }
     }
+    annealer->work += a->n_moved / UNITS_OF_STEP;
+    return a->n_moved > 0;
 }
 
-static void keep_best(annealer *a)
+static mo_status propose_by_loads(void *search, mo_annealer *annealer,
+                                  bool *accepted, mo_error *err)
 {
+    load_search *a = search;
+
+    (void) err;
+    if (!make_move(a, annealer))
+        return MO_OK;
+    a->new_value = norm_of_loads(a);
+    *accepted = mo_annealer_accepts(annealer, a->new_value - a->value);
+    return MO_OK;
+}
+
+static mo_status accept_by_loads(void *search, mo_error *err)
+{
+    load_search *a = search;
     int64_t excess = mo_period_state_excess_bytes(&a->s);
     int64_t ns = mo_period_state_period_ns(&a->s);
 
+    (void) err;
+    a->value = a->new_value;
     if (excess > a->best_excess ||
         (excess == a->best_excess && ns >= a->best_ns))
-        return;
+        return MO_OK;
     a->best_excess = excess;
     a->best_ns = ns;
     memcpy(a->best, a->s.device, (size_t) a->p->x->n * sizeof *a->best);
+    return MO_OK;
 }
 
-/* Windows of at most this power of two: all units at first, few at last. */
-static int choose_window_bits(const annealer *a, double progress)
+static bool check_loads(void *search, const mo_annealer *annealer)
 {
+    load_search *a = search;
+    double progress = (double) annealer->done / (double) annealer->steps;
+
+    /* Windows of at most this power of two: all units at first, few at last. */
     int bits = 1;
 
     while (bits < 30 && 1 << bits < a->p->units->n)
         bits++;
-    return bits <= MIN_WINDOW_BITS
-               ? bits
-               : bits - (int) (progress * (bits - MIN_WINDOW_BITS));
-}
-
-/*
- * Multiplicative update: a resource below the largest load becomes cheaper, as
- * a part of its price of the bound, so that all with a price are used alike.
- */
-static void adapt_prices(annealer *a, const double *bound_prices)
-{
+    a->window_bits = bits <= MIN_WINDOW_BITS
+                         ? bits
+                         : bits - (int) (progress * (bits - MIN_WINDOW_BITS));
+    a->scale_ns = (double) mo_period_state_period_ns(&a->s) + 1;
+    a->is_late = annealer->done > annealer->steps / 2;
+    /*
+     * Multiplicative update: a resource below the largest load becomes cheaper,
+     * as a part of its price of the bound, so that all with a price are used
+     * alike.
+     */
+    const double *bound_prices = a->bound_prices;
     double most = (double) mo_period_state_period_ns(&a->s) + 1, sum = 0;
 
     for (int r = 0; r < a->p->n_resources; r++) {
@@ -304,46 +328,11 @@ static void adapt_prices(annealer *a, const double *bound_prices)
     }
     for (int r = 0; r < a->p->n_resources && sum > 0; r++)
         a->prices[r] = fmin(a->prices[r] / sum, bound_prices[r] * MOST_PRICE);
-}
-
-static void anneal(annealer *a, const mo_period_anneal *o)
-{
-    double temperature = o->hot;
-    int64_t check = 0;
-
     a->value = norm_of_loads(a);
-    for (int64_t step = 0; step < o->steps;
-         step += 1 + a->n_moved / UNITS_OF_STEP) {
-        double value;
-
-        if (step >= check) {
-            double progress = (double) step / (double) o->steps;
-
-            if (mo_stop_reached(o->stop))
-                return;
-            check = step + STOP_EVERY;
-            temperature = o->hot * pow(COLD / o->hot, progress);
-            a->window_bits = choose_window_bits(a, progress);
-            a->scale_ns = (double) mo_period_state_period_ns(&a->s) + 1;
-            a->is_late = step > o->steps / 2;
-            adapt_prices(a, o->prices);
-            a->value = norm_of_loads(a);
-        }
-        make_move(a);
-        if (a->n_moved == 0)
-            continue;
-        value = norm_of_loads(a);
-        if (value > a->value && mo_random_unit(&a->random) >=
-                                    exp((a->value - value) / temperature)) {
-            undo_move(a);
-            continue;
-        }
-        a->value = value;
-        keep_best(a);
-    }
+    return true;
 }
 
-static void free_annealer(annealer *a)
+static void free_search(load_search *a)
 {
     mo_period_state_clear(&a->s);
     free(a->moved);
@@ -354,8 +343,8 @@ static void free_annealer(annealer *a)
 }
 
 /* Begins with a placement, which is the best so far. */
-static mo_status init_annealer(annealer *a, const mo_period_problem *p,
-                               const int *device, mo_error *err)
+static mo_status init_search(load_search *a, const mo_period_problem *p,
+                             const int *device, mo_error *err)
 {
     size_t n = (size_t) p->units->n, n_ops = (size_t) p->x->n;
     mo_status status = mo_period_state_init(&a->s, p, err);
@@ -382,69 +371,103 @@ mo_status mo_period_anneal_run(const mo_period_problem *p,
                                int64_t *period_ns, int64_t *excess_bytes,
                                mo_error *err)
 {
+    static const mo_annealer_moves moves = { .propose = propose_by_loads,
+                                             .reject = undo_move,
+                                             .accept = accept_by_loads,
+                                             .check = check_loads };
     size_t n_ops = (size_t) p->x->n;
-    annealer a = { .random = { options->seed },
-                   .samples = options->samples,
-                   .n_samples = options->n_samples };
-    mo_status status = init_annealer(&a, p, device, err);
+    load_search a = { .random = { options->seed },
+                      .bound_prices = options->prices,
+                      .samples = options->samples,
+                      .n_samples = options->n_samples };
+    mo_annealer annealer = {
+        .rule = MO_ANNEALER_METROPOLIS,
+        .cooling = { .hot = options->hot, .cold = COLD, .every = STOP_EVERY },
+        .unit = 1,
+        .steps = options->steps,
+        .random = &a.random,
+        .stop = options->stop
+    };
+    mo_status status = init_search(&a, p, device, err);
 
     if (status == MO_OK) {
-        a.scale_ns = (double) a.best_ns + 1;
         memcpy(a.prices, options->prices,
                (size_t) p->n_resources * sizeof *a.prices);
         if (options->lower_ns > 0)
             a.price_unit = options->price_weight / (double) options->lower_ns;
         if (p->x->n_devices > 1 && p->units->n > 0)
-            anneal(&a, options);
+            status = mo_annealer_run(&annealer, &moves, &a, err);
         memcpy(device, a.best, n_ops * sizeof *device);
         *period_ns = a.best_ns;
         *excess_bytes = a.best_excess;
     }
-    free_annealer(&a);
+    free_search(&a);
     return status;
+}
+
+static mo_status propose_by_transfers(void *search, mo_annealer *annealer,
+                                      bool *accepted, mo_error *err)
+{
+    load_search *a = search;
+
+    (void) err;
+    *accepted = make_move(a, annealer) &&
+                mo_annealer_accepts(annealer, a->s.n_transfers - a->value) &&
+                mo_period_state_period_ns(&a->s) <= a->limit_ns &&
+                mo_period_state_excess_bytes(&a->s) == 0;
+    return MO_OK;
+}
+
+static mo_status accept_by_transfers(void *search, mo_error *err)
+{
+    load_search *a = search;
+
+    (void) err;
+    a->value = a->s.n_transfers;
+    if (a->s.n_transfers >= a->least_transfers)
+        return MO_OK;
+    a->least_transfers = a->s.n_transfers;
+    memcpy(a->best, a->s.device, (size_t) a->p->x->n * sizeof *a->best);
+    return MO_OK;
+}
+
+static bool check_transfers(void *search, const mo_annealer *annealer)
+{
+    const load_search *a = search;
+
+    (void) annealer;
+    return a->least_transfers > 0 && !mo_stop_is_requested(a->stop);
 }
 
 mo_status mo_period_reduce_transfers(const mo_period_problem *p, uint64_t seed,
                                      int64_t lower_ns, const mo_stop *stop,
                                      int *device, mo_error *err)
 {
-    annealer a = { .random = { seed } };
-    mo_status status = init_annealer(&a, p, device, err);
+    static const mo_annealer_moves moves = { .propose = propose_by_transfers,
+                                             .reject = undo_move,
+                                             .accept = accept_by_transfers,
+                                             .check = check_transfers };
+    load_search a = { .random = { seed }, .stop = stop };
+    mo_annealer annealer = {
+        .rule = MO_ANNEALER_METROPOLIS,
+        .cooling = { .hot = 1, .cold = LAST_TRANSFERS, .every = 1 },
+        .unit = 1,
+        .steps = mo_max_i64(mo_min_i64((int64_t) REDUCTION_STEPS * p->units->n,
+                                       MAX_REDUCTION_STEPS),
+                            LEAST_REDUCTION_STEPS),
+        .random = &a.random
+    };
+    mo_status status = init_search(&a, p, device, err);
     int64_t spare_ns = mo_min_i64(a.best_ns / SPARE_OF_PERIOD,
                                   (a.best_ns - lower_ns) / SPARE_OF_GAP);
-    int64_t limit_ns = a.best_ns + mo_max_i64(spare_ns, 0);
-    int64_t steps = mo_min_i64((int64_t) REDUCTION_STEPS * p->units->n,
-                               MAX_REDUCTION_STEPS);
-    int best = a.s.n_transfers, now = best;
 
-    steps = p->x->n_devices > 1 && a.best_excess == 0
-                ? mo_max_i64(steps, LEAST_REDUCTION_STEPS)
-                : 0;
-    for (int64_t step = 0; status == MO_OK && step < steps && best > 0 &&
-                           !mo_stop_is_requested(stop);
-         step += 1 + a.n_moved / UNITS_OF_STEP) {
-        double temperature =
-            pow(LAST_TRANSFERS, (double) step / (double) steps);
-
-        make_move(&a);
-        if (a.n_moved == 0)
-            continue;
-        if ((a.s.n_transfers > now &&
-             mo_random_unit(&a.random) >=
-                 exp((now - a.s.n_transfers) / temperature)) ||
-            mo_period_state_period_ns(&a.s) > limit_ns ||
-            mo_period_state_excess_bytes(&a.s) > 0) {
-            undo_move(&a);
-            continue;
-        }
-        now = a.s.n_transfers;
-        if (now >= best)
-            continue;
-        best = now;
-        memcpy(a.best, a.s.device, (size_t) p->x->n * sizeof *a.best);
-    }
+    a.limit_ns = a.best_ns + mo_max_i64(spare_ns, 0);
+    a.least_transfers = a.s.n_transfers;
+    a.value = a.least_transfers;
+    if (status == MO_OK && p->x->n_devices > 1 && a.best_excess == 0)
+        status = mo_annealer_run(&annealer, &moves, &a, err);
     if (status == MO_OK)
         memcpy(device, a.best, (size_t) p->x->n * sizeof *device);
-    free_annealer(&a);
+    free_search(&a);
     return status;
 }

@@ -178,7 +178,7 @@ static int64_t bound_by_overhead(const mo_period_problem *p, int *root)
     const mo_instance *x = p->x;
     int64_t sum_ns = 0, one_ns = INT64_MAX, least[2] = { INT64_MAX, INT64_MAX };
 
-    if (!x->overhead_ns || p->regime.congestion == MO_CONGESTION_NONE ||
+    if (!x->load.overhead_ns || p->regime.congestion == MO_CONGESTION_NONE ||
         x->n_devices < 2 || !is_connected(x, root))
         return 0;
     for (int i = 0; i < x->n; i++) {

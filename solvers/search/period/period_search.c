@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/minmax.h"
 #include "base/parallel_for.h"
 #include "base/random.h"
@@ -102,32 +103,6 @@ static void offer_labelling(void *context, const int *device)
     s->n_samples = mo_min_int(s->n_samples + 1, SAMPLES);
 }
 
-/* Labellings at disturbed prices, as many as a counted effort allows. */
-static void draw_samples(search *s, int round)
-{
-    double work = mo_labelling_work(s->bound.labelling.labelling);
-    int n = (int) (SAMPLE_WORK / (work + 1));
-
-    n = n < 4 ? 4 : n > SAMPLES / 2 ? SAMPLES / 2 : n;
-    for (int i = 0; i < n && !mo_stop_reached(s->task->stop); i++) {
-        mo_priced_labelling_perturb(
-            &s->bound.labelling, s->bound.prices, NOISE * (i + 1) / n,
-            mo_random_seed(~s->task->seed,
-                           (uint64_t) round * SAMPLES + (uint64_t) i));
-        offer_labelling(s, s->bound.labelling.device);
-    }
-}
-
-static mo_status allocate_samples(search *s, mo_error *err)
-{
-    for (int i = 0; i < SAMPLES; i++) {
-        s->samples[i] = calloc((size_t) s->p.x->n + 1, sizeof *s->samples[i]);
-        if (!s->samples[i])
-            return mo_fail_memory(err);
-    }
-    return MO_OK;
-}
-
 static mo_period_incumbent incumbent_of(const search *s)
 {
     return (mo_period_incumbent){ best_of(s)->period_ns,
@@ -137,12 +112,13 @@ static mo_period_incumbent incumbent_of(const search *s)
 static mo_status raise_bound(search *s, mo_error *err)
 {
     const mo_period_bound_step step = {
-        .incumbent = incumbent_of(s),
+        .common = { .upper_ns = best_of(s)->period_ns,
+                    .stop = s->task->stop,
+                    .offer = offer_labelling,
+                    .context = s },
+        .fits = best_of(s)->excess_bytes == 0,
         .branch_work = BRANCH_WORK * (1 + mo_min_int(s->n_stale, MAX_STALE)),
-        .threads = s->task->threads,
-        .stop = s->task->stop,
-        .offer = offer_labelling,
-        .context = s
+        .threads = s->task->threads
     };
     const char *name = NULL;
     mo_status status =
@@ -161,7 +137,8 @@ static mo_status offer_baselines(search *s, int *device, mo_error *err)
         mo_period_fill_single(&s->p, k, device);
         offer_placement(s, device);
     }
-    status = mo_period_split_contiguous(&s->p, device, err);
+    if (!mo_ablated(MO_ABLATION_period_contiguous))
+        status = mo_period_split_contiguous(&s->p, device, err);
     if (status == MO_OK)
         offer_placement(s, device);
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
@@ -199,24 +176,6 @@ static bool is_small(const mo_period_problem *p)
     for (int u = 0; u < p->units->n && n <= MAX_ENUMERATED; u++)
         n *= p->x->n_devices;
     return n <= MAX_ENUMERATED;
-}
-
-/* All placements, by an odometer; the best is optimal. */
-static void enumerate_placements(search *s, int *device)
-{
-    memset(device, 0, (size_t) s->p.x->n * sizeof *device);
-    mo_period_state_set(&s->state, device);
-    do {
-        if (mo_period_state_is_allowed(&s->state)) {
-            int64_t ns = mo_period_state_period_ns(&s->state);
-            int64_t excess = mo_period_state_excess_bytes(&s->state);
-
-            if (mo_period_pool_is_best(&s->pool, ns, excess))
-                mo_period_pool_keep(&s->pool, s->state.device, ns, excess);
-        }
-    } while (mo_period_state_next(&s->state));
-    if (has_fitting(s))
-        s->bound.lower_ns = best_of(s)->period_ns;
 }
 
 typedef struct anneal_job {
@@ -261,13 +220,16 @@ static mo_status run_round(search *s, int round, int64_t steps,
         jobs[i].options = (mo_period_anneal){
             .seed = mo_random_seed(s->task->seed,
                                    (uint64_t) round * JOBS + (uint64_t) i),
-            .steps = steps,
-            .price_weight = (i + round) % 4 < 2 ? 8 : 20,
+            .steps = mo_ablated(MO_ABLATION_period_anneal) ? 0 : steps,
+            .price_weight = mo_ablated(MO_ABLATION_period_anneal_price) ? 0
+                            : (i + round) % 4 < 2                       ? 8
+                                                                        : 20,
             .hot = hot[i],
             .prices = s->bound.prices,
             .lower_ns = s->bound.lower_ns,
             .samples = s->samples,
-            .n_samples = s->n_samples,
+            .n_samples =
+                mo_ablated(MO_ABLATION_period_crossover) ? 0 : s->n_samples,
             .stop = s->task->stop
         };
         memcpy(jobs[i].c.device, from->device, size);
@@ -310,7 +272,21 @@ static mo_status run_rounds(search *s, int *n_rounds, mo_error *err)
             status = raise_bound(s, err);
         if (status != MO_OK || is_done(s))
             break;
-        draw_samples(s, round);
+        /* Labellings at disturbed prices, as many as a counted effort allows.
+         */
+        double work = mo_labelling_work(s->bound.labelling.labelling);
+        int n = (int) (SAMPLE_WORK / (work + 1));
+
+        n = n < 4 ? 4 : n > SAMPLES / 2 ? SAMPLES / 2 : n;
+        if (mo_ablated(MO_ABLATION_period_samples))
+            n = 0;
+        for (int i = 0; i < n && !mo_stop_reached(s->task->stop); i++) {
+            mo_priced_labelling_perturb(
+                &s->bound.labelling, s->bound.prices, NOISE * (i + 1) / n,
+                mo_random_seed(~s->task->seed,
+                               (uint64_t) round * SAMPLES + (uint64_t) i));
+            offer_labelling(s, s->bound.labelling.device);
+        }
         if (status == MO_OK)
             status = run_round(s, round, steps, jobs, err);
         s->n_stale = best_of(s)->period_ns < before_ns ? 0 : s->n_stale + 1;
@@ -333,8 +309,22 @@ static mo_status find_placement(search *s, mo_method_result *placed,
     int *device = calloc((size_t) s->p.x->n + 1, sizeof *device);
     mo_status status = device ? MO_OK : mo_fail_memory(err);
 
-    if (status == MO_OK && is_small(&s->p)) {
-        enumerate_placements(s, device);
+    if (status == MO_OK && is_small(&s->p) &&
+        !mo_ablated(MO_ABLATION_period_enumerate)) {
+        /* All placements, by an odometer; the best is optimal. */
+        memset(device, 0, (size_t) s->p.x->n * sizeof *device);
+        mo_period_state_set(&s->state, device);
+        do {
+            if (mo_period_state_is_allowed(&s->state)) {
+                int64_t ns = mo_period_state_period_ns(&s->state);
+                int64_t excess = mo_period_state_excess_bytes(&s->state);
+
+                if (mo_period_pool_is_best(&s->pool, ns, excess))
+                    mo_period_pool_keep(&s->pool, s->state.device, ns, excess);
+            }
+        } while (mo_period_state_next(&s->state));
+        if (has_fitting(s))
+            s->bound.lower_ns = best_of(s)->period_ns;
     } else if (status == MO_OK) {
         status = offer_baselines(s, device, err);
         if (status == MO_OK && best_of(s)->excess_bytes > 0)
@@ -343,41 +333,18 @@ static mo_status find_placement(search *s, mo_method_result *placed,
         if (status == MO_OK)
             status = mo_period_bound_steps_init(&s->bound, &s->p,
                                                 incumbent_of(s), err);
-        if (status == MO_OK)
-            status = allocate_samples(s, err);
+        for (int i = 0; i < SAMPLES && status == MO_OK; i++) {
+            s->samples[i] =
+                calloc((size_t) s->p.x->n + 1, sizeof *s->samples[i]);
+            if (!s->samples[i])
+                status = mo_fail_memory(err);
+        }
         if (status == MO_OK)
             status = raise_bound(s, err);
         if (status == MO_OK && s->task->rounds >= 0)
             status = run_rounds(s, &placed->rounds, err);
     }
     free(device);
-    return status;
-}
-
-/* With a limit of requests, or live memory, the best is chosen by the period of
- * its pipeline; the largest load remains a bound. */
-static mo_status choose_in_flight(search *s, mo_period_in_flight *l,
-                                  mo_method_result *placed, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < s->pool.n && status == MO_OK; i++)
-        if (i == 0 || !mo_stop_reached(s->task->stop))
-            status = mo_period_in_flight_offer(l, s->pool.placements[i].device,
-                                               NULL, err);
-    if (status == MO_OK && l->period_ns > s->bound.lower_ns)
-        status = mo_period_in_flight_improve(l, err);
-    if (status == MO_OK && is_small(&s->p))
-        status = mo_period_in_flight_enumerate(l, &s->bound.lower_ns, err);
-    if (status == MO_OK && l->period_ns < INT64_MAX) {
-        s->pool.placements[0].excess_bytes = 0;
-        memcpy(s->pool.placements[0].device, l->device,
-               (size_t) s->p.x->n * sizeof *l->device);
-        placed->schedule = l->known; /* that of its pipeline; else listed */
-        l->known = NULL;
-    } else if (s->task->regime.memory == MO_MEMORY_LIVE) {
-        s->pool.placements[0].excess_bytes = 1; /* even one request at a time */
-    }
     return status;
 }
 
@@ -405,8 +372,29 @@ static mo_status search_in_flight(search *s, mo_method_result *placed,
         status = find_placement(s, placed, err);
     s->task = whole;
     s->bound.lower_ns = mo_max_i64(s->bound.lower_ns, lower_ns);
-    if (status == MO_OK && s->pool.n > 0)
-        status = choose_in_flight(s, &l, placed, err);
+    if (status == MO_OK && s->pool.n > 0) {
+        /* With a limit of requests, or live memory, the best is chosen by the
+         * period of its pipeline; the largest load remains a bound. */
+        for (int i = 0; i < s->pool.n && status == MO_OK; i++)
+            if (i == 0 || !mo_stop_reached(s->task->stop))
+                status = mo_period_in_flight_offer(
+                    &l, s->pool.placements[i].device, NULL, err);
+        if (status == MO_OK && l.period_ns > s->bound.lower_ns &&
+            !mo_ablated(MO_ABLATION_period_in_flight_moves))
+            status = mo_period_in_flight_improve(&l, err);
+        if (status == MO_OK && is_small(&s->p))
+            status = mo_period_in_flight_enumerate(&l, &s->bound.lower_ns, err);
+        if (status == MO_OK && l.period_ns < INT64_MAX) {
+            s->pool.placements[0].excess_bytes = 0;
+            memcpy(s->pool.placements[0].device, l.device,
+                   (size_t) s->p.x->n * sizeof *l.device);
+            placed->schedule = l.known; /* that of its pipeline; else listed */
+            l.known = NULL;
+        } else if (s->task->regime.memory == MO_MEMORY_LIVE) {
+            s->pool.placements[0].excess_bytes =
+                1; /* even one request at a time */
+        }
+    }
     mo_period_in_flight_clear(&l);
     return status;
 }
@@ -455,7 +443,8 @@ mo_status mo_period_search_place(const mo_method_task *task,
                      ? search_in_flight(&s, placed, err)
                      : find_placement(&s, placed, err);
     if (status == MO_OK && s.pool.n > 0 && task->in_flight == 0 &&
-        task->regime.memory != MO_MEMORY_LIVE)
+        task->regime.memory != MO_MEMORY_LIVE &&
+        !mo_ablated(MO_ABLATION_period_transfers))
         status = mo_period_reduce_transfers(&s.p, task->seed, s.bound.lower_ns,
                                             task->stop,
                                             s.pool.placements[0].device, err);

@@ -13,20 +13,10 @@ enum { MIN_GAIN = 50000 /* a bundle that gains less than a part in it ends */ };
 
 typedef struct ascent {
     mo_priced_labelling *l;
-    int64_t upper_ns, best_ns;
+    const mo_period_step *step;
+    int64_t best_ns;
     double *best_point; /* prices; those of resources sum to 1 */
-    mo_period_offer *offer;
-    void *context;
 } ascent;
-
-static double sum_prices(const ascent *a, const double *point)
-{
-    double sum = 0;
-
-    for (int r = 0; r < a->l->problem->n_resources; r++)
-        sum += point[r];
-    return sum;
-}
 
 /*
  * The function that is maximised has T in [0, upper] and no condition on the
@@ -41,10 +31,12 @@ static void evaluate_prices(void *context, const double *point, double *value,
     ascent *a = context;
     mo_priced_labelling *l = a->l;
     int n_resources = l->problem->n_resources;
-    double sum_u = sum_prices(a, point), least;
-    double clip = sum_u > 1 ? (double) a->upper_ns : 0;
+    double sum_u = 0, least, clip;
     int64_t bound_ns = mo_priced_labelling_minimize(l, point, &least);
 
+    for (int r = 0; r < n_resources; r++)
+        sum_u += point[r];
+    clip = sum_u > 1 ? (double) mo_max_i64(a->step->upper_ns, 1) : 0;
     if (bound_ns == INT64_MIN) { /* prices beyond any use */
         *value = sum_u > 1e-9 ? -1e300 : 0;
         for (int r = 0; r < l->n_prices; r++)
@@ -56,8 +48,8 @@ static void evaluate_prices(void *context, const double *point, double *value,
         for (int r = 0; r < l->n_prices; r++)
             a->best_point[r] = point[r] / sum_u;
     }
-    if (a->offer)
-        a->offer(a->context, l->device);
+    if (a->step->offer)
+        a->step->offer(a->step->context, l->device);
     *value = least + clip * (1 - sum_u);
     for (int r = 0; r < n_resources; r++)
         gradient[r] = (double) l->state.load_ns[r] - clip;
@@ -71,27 +63,23 @@ static void evaluate_prices(void *context, const double *point, double *value,
     }
 }
 
-mo_status mo_period_price_ascend(mo_priced_labelling *l, int64_t upper_ns,
-                                 int max_evaluations, const mo_stop *stop,
-                                 mo_period_offer *offer, void *context,
-                                 int64_t *lower_ns, double *prices,
-                                 mo_error *err)
+mo_status mo_period_price_ascend(mo_priced_labelling *l,
+                                 const mo_period_step *step,
+                                 int max_evaluations, int64_t *lower_ns,
+                                 double *prices, mo_error *err)
 {
     size_t n = (size_t) l->n_prices;
     int K = l->problem->x->n_devices;
-    ascent a = { .l = l,
-                 .upper_ns = mo_max_i64(upper_ns, 1),
-                 .best_ns = *lower_ns,
-                 .best_point = prices,
-                 .offer = offer,
-                 .context = context };
+    ascent a = {
+        .l = l, .step = step, .best_ns = *lower_ns, .best_point = prices
+    };
     double *point = calloc(n + 1, sizeof *point), value;
     const mo_bundle_problem problem = { .n = l->n_prices,
                                         .evaluate = evaluate_prices,
                                         .context = &a,
                                         .max_evaluations = max_evaluations,
                                         .tolerance = TOLERANCE,
-                                        .stop = stop };
+                                        .stop = step->stop };
     mo_status status;
 
     if (!point)
@@ -117,6 +105,7 @@ mo_status mo_period_price_bound(const mo_period_problem *p, int64_t upper_ns,
                                 const mo_stop *stop, int64_t *lower_ns,
                                 mo_error *err)
 {
+    const mo_period_step step = { .upper_ns = upper_ns, .stop = stop };
     mo_priced_labelling l;
     mo_status status = mo_priced_labelling_init(&l, p, upper_ns, err);
     double *prices = calloc((size_t) l.n_prices + 1, sizeof *prices);
@@ -129,9 +118,8 @@ mo_status mo_period_price_bound(const mo_period_problem *p, int64_t upper_ns,
            *lower_ns < upper_ns && !mo_stop_reached(stop)) {
         int64_t before_ns = *lower_ns;
 
-        status =
-            mo_period_price_ascend(&l, upper_ns, MO_PERIOD_PRICE_EVALUATIONS,
-                                   stop, NULL, NULL, lower_ns, prices, err);
+        status = mo_period_price_ascend(&l, &step, MO_PERIOD_PRICE_EVALUATIONS,
+                                        lower_ns, prices, err);
         idle = mo_period_price_gained(before_ns, *lower_ns) ? 0 : idle + 1;
     }
     free(prices);

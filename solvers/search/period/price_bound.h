@@ -23,18 +23,24 @@ enum {
 /* Called with every placement that is evaluated, a device for each op. */
 typedef void mo_period_offer(void *context, const int *device);
 
+/* A step of a bound. */
+typedef struct mo_period_step {
+    int64_t upper_ns; /* period of a known placement */
+    const mo_stop *stop;
+    mo_period_offer *offer; /* called with placements on the way, or NULL */
+    void *context;
+} mo_period_step;
+
 /*
  * Raises *lower_ns, a lower bound of the period of all placements within
  * memory, by a bundle of at most max_evaluations.  It begins at prices, a
  * buffer of n_prices of the labelling, and leaves there prices that prove the
  * bound; those of resources sum to 1.  Where *lower_ns is 0 it begins at equal
- * prices of the devices.  upper_ns is the period of a known placement.  Fails
- * only for lack of memory.
+ * prices of the devices.  Fails only for lack of memory.
  */
 mo_status mo_period_price_ascend(mo_priced_labelling *labelling,
-                                 int64_t upper_ns, int max_evaluations,
-                                 const mo_stop *stop, mo_period_offer *offer,
-                                 void *context, int64_t *lower_ns,
+                                 const mo_period_step *step,
+                                 int max_evaluations, int64_t *lower_ns,
                                  double *prices, mo_error *err);
 
 /* Returns whether a bundle that raised the bound from before_ns is worth

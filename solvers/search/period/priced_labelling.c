@@ -9,23 +9,232 @@
 #include "base/minmax.h"
 #include "base/random.h"
 #include "schedule/resource.h"
+#include "schedule/schedule.h"
+
+enum { MAX_FACTOR = 4096 /* table entries of a tensor and all its readers */ };
+
+typedef struct unit_pair {
+    int a, b, item;
+    bool is_reversed;
+    int share;
+} unit_pair;
+
+static int compare_unit_pairs(const void *s, const void *t)
+{
+    const unit_pair *a = s, *b = t;
+
+    if (a->a != b->a)
+        return a->a - b->a;
+    if (a->b != b->b)
+        return a->b - b->b;
+    return a->item - b->item;
+}
+
+static mo_status add_factor(mo_transfer_factors *c, int n, int *vars,
+                            mo_error *err)
+{
+    size_t size = 1;
+    int64_t *table;
+
+    for (int i = 0; i < n; i++)
+        size *= (size_t) c->problem->x->n_devices;
+    table = calloc(size, sizeof *table);
+    if (!table)
+        return mo_fail_memory(err);
+    c->tables[c->n_factors] = table;
+    c->factors[c->n_factors++] = (mo_labelling_factor){ n, vars, table };
+    return MO_OK;
+}
+
+static mo_status add_item(mo_transfer_factors *c, int item, bool is_reversed,
+                          int share, mo_error *err)
+{
+    mo_status status = MO_ARRAY_GROW(c->items, c->n_items, c->item_room, err);
+
+    if (status == MO_OK)
+        c->items[c->n_items++] =
+            (mo_transfer_cost){ item, c->n_factors - 1, is_reversed, share };
+    return status;
+}
+
+/* Pairs of a tensor that is sent once, or one factor of all its readers where
+ * that is small. */
+static mo_status add_tensor(mo_transfer_factors *c, int t, unit_pair *pairs,
+                            int *n_pairs, mo_error *err)
+{
+    const mo_instance *x = c->problem->x;
+    int n_flows = x->tensor_start[t + 1] - x->tensor_start[t], n;
+    int *vars = calloc((size_t) n_flows + 2, sizeof *vars);
+    double size;
+    mo_status status = MO_OK;
+
+    if (!vars)
+        return mo_fail_memory(err);
+    /* vars becomes the producer's unit and the n - 1 distinct others that
+     * read the tensor. */
+    const int *unit = c->problem->units->of_op;
+    n = 1;
+
+    vars[0] = unit[x->tensor_from[t]];
+    for (int q = x->tensor_start[t]; q < x->tensor_start[t + 1]; q++) {
+        int u = unit[x->flows[q].to];
+        bool known = false;
+
+        for (int i = 0; i < n && !known; i++)
+            known = vars[i] == u;
+        if (!known)
+            vars[n++] = u;
+    }
+    size = pow(x->n_devices, n);
+    if (n > 2 && size <= MAX_FACTOR) {
+        status = add_factor(c, n, vars, err);
+        if (status == MO_OK)
+            return add_item(c, t, false, 1, err);
+    }
+    for (int i = 1; i < n && status == MO_OK; i++)
+        pairs[(*n_pairs)++] = (unit_pair){ mo_min_int(vars[0], vars[i]),
+                                           mo_max_int(vars[0], vars[i]), t,
+                                           vars[0] > vars[i], n - 1 };
+    free(vars);
+    return status;
+}
+
+/* Lists the factors; their tables are zeros.  The caller clears *f, also after
+ * a failure; the problem outlives it. */
+static mo_status init_transfers(mo_transfer_factors *c,
+                                const mo_period_problem *problem, mo_error *err)
+{
+    const mo_instance *x = problem->x;
+    bool once = problem->regime.tensors == MO_TENSORS_ONCE;
+    size_t n_most = (size_t) x->n_flows + 1;
+    unit_pair *pairs = calloc(n_most, sizeof *pairs);
+    int n = 0;
+    mo_status status = MO_OK;
+
+    *c = (mo_transfer_factors){ .problem = problem };
+    c->factors = calloc(n_most, sizeof *c->factors);
+    c->tables = calloc(n_most, sizeof *c->tables);
+    c->pairs = calloc(n_most, sizeof *c->pairs);
+    if (!pairs || !c->factors || !c->tables || !c->pairs)
+        status = mo_fail_memory(err);
+    if (c->problem->regime.congestion == MO_CONGESTION_NONE) {
+        free(pairs);
+        return status;
+    }
+    for (int t = 0; t < x->n_tensors && once && status == MO_OK; t++)
+        status = add_tensor(c, t, pairs, &n, err);
+    for (int q = 0; q < x->n_flows && !once && status == MO_OK; q++) {
+        const int *unit = problem->units->of_op;
+        int a = unit[x->flows[q].from], b = unit[x->flows[q].to];
+
+        pairs[n] =
+            (unit_pair){ mo_min_int(a, b), mo_max_int(a, b), q, a > b, 1 };
+        n += a != b;
+    }
+    if (status == MO_OK) {
+        qsort(pairs, (size_t) n, sizeof *pairs, compare_unit_pairs);
+        for (int i = 0; i < n && status == MO_OK; i++) {
+            if (i == 0 || pairs[i].a != pairs[i - 1].a ||
+                pairs[i].b != pairs[i - 1].b) {
+                int *vars = c->pairs[c->n_factors];
+
+                vars[0] = pairs[i].a;
+                vars[1] = pairs[i].b;
+                status = add_factor(c, 2, vars, err);
+            }
+            if (status == MO_OK)
+                status = add_item(c, pairs[i].item, pairs[i].is_reversed,
+                                  pairs[i].share, err);
+        }
+    }
+    free(pairs);
+    return status;
+}
+
+/* Cost of an item from a to b, different devices. */
+static int64_t item_cost(const mo_transfer_factors *c, int item, int a, int b,
+                         const int64_t *price, const int64_t *pair_cost)
+{
+    const mo_instance *x = c->problem->x;
+    bool once = c->problem->regime.tensors == MO_TENSORS_ONCE;
+    int tensor = once ? item : x->flows[item].tensor;
+    int64_t ns = mo_schedule_item_ns(x, &c->problem->regime, item, a, b);
+    int64_t host_price = c->problem->host >= 0 ? price[c->problem->host] : 0;
+
+    return ns * pair_cost[a * x->n_devices + b] +
+           mo_instance_overhead_ns(x, tensor, a) * price[a] +
+           mo_instance_overhead_ns(x, tensor, b) * price[b] +
+           x->load.host_transfer_ns * host_price;
+}
+
+/* Cost of a tensor by the device of its producer, the first digit, and those
+ * of its readers: each device once. */
+static void fill_tensor_table(mo_transfer_factors *c, const mo_transfer_cost *i,
+                              const int64_t *price, const int64_t *pair_cost)
+{
+    int K = c->problem->x->n_devices, n = c->factors[i->factor].n;
+    int64_t *table = c->tables[i->factor], pair[MAX_FACTOR];
+    int digit[16] = { 0 };
+
+    for (int a = 0; a < K; a++)
+        for (int b = 0; b < K; b++)
+            pair[a * K + b] =
+                a == b ? 0 : item_cost(c, i->item, a, b, price, pair_cost);
+    for (size_t at = 0;; at++) {
+        int64_t sum = 0;
+
+        for (int j = 1; j < n; j++) {
+            bool again = digit[j] == digit[0];
+
+            for (int k = 1; k < j && !again; k++)
+                again = digit[k] == digit[j];
+            if (!again)
+                sum += pair[digit[0] * K + digit[j]];
+        }
+        table[at] = sum;
+        for (int j = n - 1; j >= 0; j--) {
+            if (++digit[j] < K)
+                break;
+            if (j == 0)
+                return;
+            digit[j] = 0;
+        }
+    }
+}
+
+/* Fills the tables: a transfer from a to b costs its time in ns times
+ * pair_cost[a * K + b], K devices, and its overhead there and on the host times
+ * price, by resource. */
+static void price_transfers(mo_transfer_factors *c, const int64_t *price,
+                            const int64_t *pair_cost)
+{
+    int K = c->problem->x->n_devices;
+
+    for (size_t i = 0; i < c->n_items; i++) {
+        const mo_transfer_cost *at = &c->items[i];
+        int64_t *table = c->tables[at->factor];
+        bool first = i == 0 || c->items[i - 1].factor != at->factor;
+
+        if (c->factors[at->factor].n > 2) {
+            fill_tensor_table(c, at, price, pair_cost);
+            continue;
+        }
+        if (first)
+            memset(table, 0, (size_t) (K * K) * sizeof *table);
+        for (int a = 0; a < K; a++)
+            for (int b = 0; b < K; b++)
+                if (a != b)
+                    table[at->is_reversed ? b * K + a : a * K + b] +=
+                        item_cost(c, at->item, a, b, price, pair_cost) /
+                        at->share;
+    }
+}
 
 enum { MEMORY_SHIFT = 40 /* prices of a byte are multiples of 2^-40 */ };
 
 #define MAX_WORK 2e7
 
 __extension__ typedef __int128 wide;
-
-/* The price of a memory, in 2^-MEMORY_SHIFT cost units for a byte. */
-static int64_t memory_price(const mo_priced_labelling *c, const double *point,
-                            int l)
-{
-    double price = point[c->problem->n_resources + l] *
-                   c->memory_unit[c->limited[l]] * c->scale *
-                   ldexp(1, MEMORY_SHIFT);
-
-    return price > 0 && price < 9e17 ? (int64_t) price : 0;
-}
 
 static void fill_unary(mo_priced_labelling *c)
 {
@@ -58,7 +267,10 @@ static int64_t add_memory(mo_priced_labelling *c, const double *point)
 
     for (int l = 0; l < c->n_limited; l++) {
         int k = c->limited[l];
-        int64_t price = memory_price(c, point, l);
+        /* In 2^-MEMORY_SHIFT cost units for a byte. */
+        double exact = point[c->problem->n_resources + l] * c->memory_unit[k] *
+                       c->scale * ldexp(1, MEMORY_SHIFT);
+        int64_t price = exact > 0 && exact < 9e17 ? (int64_t) exact : 0;
         wide room = (wide) c->problem->x->capacity_bytes[k] * price;
 
         if (price == 0)
@@ -125,24 +337,26 @@ static double choose_scale(const mo_period_problem *p)
         worst += (double) most;
     }
     for (int a = 0; a < x->n_devices * x->n_devices; a++)
-        longest = mo_max_int(longest, x->routes[a].n);
+        longest = mo_max_int(longest, x->routing.routes[a].n);
     for (int q = 0; q < x->n_flows; q++) {
         int64_t most = 0;
 
-        for (int kind = 0; kind < x->n_kinds; kind++)
+        for (int kind = 0; kind < x->comm.n_kinds; kind++)
             most = mo_max_i64(
                 most,
                 mo_max_i64(
-                    x->comm_ns[(int64_t) x->flow_row[q] * x->n_kinds + kind],
-                    x->comm_ns[(int64_t) x->tensor_row[x->flows[q].tensor] *
-                                   x->n_kinds +
-                               kind]));
+                    x->comm.ns[(int64_t) x->comm.flow_row[q] * x->comm.n_kinds +
+                               kind],
+                    x->comm
+                        .ns[(int64_t) x->comm.tensor_row[x->flows[q].tensor] *
+                                x->comm.n_kinds +
+                            kind]));
         worst += (double) most * longest;
         for (int k = 0; k < x->n_devices; k++)
             worst += (double) mo_instance_overhead_ns(x, x->flows[q].tensor, k);
-        worst += (double) x->host_transfer_ns;
+        worst += (double) x->load.host_transfer_ns;
     }
-    worst += (double) x->host_request_ns;
+    worst += (double) x->load.host_request_ns;
     return fmin(ldexp(1, 40), ldexp(1, 60) / MO_PRICED_MAX_SUM / worst / 2);
 }
 
@@ -191,7 +405,7 @@ mo_status mo_priced_labelling_init(mo_priced_labelling *c,
         return status;
     find_limited(c, mo_max_i64(upper_ns, 1));
     c->n_prices = p->n_resources + c->n_limited;
-    status = mo_transfer_factors_init(&c->transfers, p, err);
+    status = init_transfers(&c->transfers, p, err);
     if (status == MO_OK)
         status = mo_labelling_new(p->units->n, x->n_devices,
                                   c->transfers.n_factors, c->transfers.factors,
@@ -202,7 +416,17 @@ mo_status mo_priced_labelling_init(mo_priced_labelling *c,
 void mo_priced_labelling_clear(mo_priced_labelling *c)
 {
     mo_labelling_free(c->labelling);
-    mo_transfer_factors_clear(&c->transfers);
+
+    for (int f = 0; f < c->transfers.n_factors; f++) {
+        if (c->transfers.factors[f].n > 2)
+            free((void *) (uintptr_t) c->transfers.factors[f].vars);
+        free(c->transfers.tables[f]);
+    }
+    free(c->transfers.factors);
+    free(c->transfers.tables);
+    free(c->transfers.pairs);
+    free(c->transfers.items);
+    c->transfers = (mo_transfer_factors){ 0 };
     mo_period_state_clear(&c->state);
     free(c->unary);
     free(c->price);
@@ -224,12 +448,6 @@ static void set_placement(mo_priced_labelling *c)
     mo_period_state_set(&c->state, c->device);
 }
 
-/* ceil(value / divisor), of a positive divisor. */
-static int64_t divide_up(int64_t value, int64_t divisor)
-{
-    return value / divisor + (value % divisor > 0);
-}
-
 int64_t mo_priced_labelling_minimize(mo_priced_labelling *c,
                                      const double *prices, double *least)
 {
@@ -245,13 +463,15 @@ int64_t mo_priced_labelling_minimize(mo_priced_labelling *c,
     room = add_memory(c, prices);
     if (room < 0 || sum <= 0)
         return INT64_MIN;
-    mo_transfer_factors_price(&c->transfers, c->price, c->pair_cost);
+    price_transfers(&c->transfers, c->price, c->pair_cost);
     value = mo_labelling_minimize(c->labelling, c->unary, c->label);
     if (c->problem->host >= 0)
-        value += c->problem->x->host_request_ns * c->price[c->problem->host];
+        value +=
+            c->problem->x->load.host_request_ns * c->price[c->problem->host];
     set_placement(c);
     *least = ((double) value - (double) room) / c->scale;
-    return divide_up(value - room, sum);
+    /* Rounded up. */
+    return (value - room) / sum + ((value - room) % sum > 0);
 }
 
 /* cost times a factor of 1 - noise to 1 + noise. */
@@ -280,7 +500,7 @@ void mo_priced_labelling_perturb(mo_priced_labelling *c, const double *prices,
     for (size_t i = 0; i < n; i++)
         if (c->unary[i] < MO_LABELLING_EXCLUDED)
             c->unary[i] = disturb_cost(c->unary[i], noise, &random);
-    mo_transfer_factors_price(&c->transfers, c->price, c->pair_cost);
+    price_transfers(&c->transfers, c->price, c->pair_cost);
     for (int i = 0; i < f->n_factors; i++)
         if (f->factors[i].n == 2)
             for (size_t e = 0; e < K * K; e++)

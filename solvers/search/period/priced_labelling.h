@@ -16,12 +16,39 @@
 #ifndef MO_SOLVERS_SEARCH_PERIOD_PRICED_LABELLING_H
 #define MO_SOLVERS_SEARCH_PERIOD_PRICED_LABELLING_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "solvers/search/period/labelling.h"
 #include "solvers/search/period/load_state.h"
-#include "solvers/search/period/transfer_factors.h"
+
+/*
+ * The transfers of an instance as factors of a graphical model: a table of
+ * costs for the devices of two units, or with tensors once of a producer and
+ * all its readers where that is small.  A tensor with too many readers for one
+ * table has a pair factor for each of them with an equal part of its cost,
+ * which is a lower bound.
+ */
+
+/* A contribution to the table of a factor: a flow, or with tensors once a
+ * tensor. */
+typedef struct mo_transfer_cost {
+    int item, factor;
+    bool is_reversed; /* the producer is the second variable of a pair */
+    int share;        /* the cost is divided by it */
+} mo_transfer_cost;
+
+typedef struct mo_transfer_factors {
+    const mo_period_problem *problem;
+    mo_labelling_factor *factors;
+    int (*pairs)[2]; /* variables of pair factors */
+    int64_t **tables;
+    int n_factors;
+    mo_transfer_cost *items; /* in the order of their factors */
+    size_t n_items, item_room;
+} mo_transfer_factors;
 
 typedef struct mo_priced_labelling {
     const mo_period_problem *problem;

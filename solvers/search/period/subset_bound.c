@@ -34,6 +34,7 @@ enum {
 
 typedef struct test {
     mo_subset_bound *b;
+    int n_units; /* of the problem */
     int64_t period_ns;
     mo_subset_units units;
     mo_subset_graph graph;
@@ -139,34 +140,6 @@ static bool is_over(const test *t)
     return t->b->work >= t->end_work || mo_stop_reached(&t->stop);
 }
 
-/* Looks for a unit that no device can have. */
-static mo_status probe_units(test *t, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int u = 0;
-         u < t->units.n && status == MO_OK && !t->is_short && !is_over(t);
-         u++) {
-        bool may_be;
-
-        status = probe_sets(t, u, NONE, &may_be, err);
-        t->is_short = status == MO_OK && !may_be;
-    }
-    return status;
-}
-
-/* Joins the units of the problem that are in u and in v. */
-static void join_units(test *t, int u, int v)
-{
-    int first = NONE;
-
-    for (int i = 0; i < t->b->problem->units->n; i++)
-        if (t->units.of_unit[i] == u || t->units.of_unit[i] == v) {
-            first = first == NONE ? i : first;
-            t->joined[i] = first;
-        }
-}
-
 /* Joins two ends of an item where no device can have one alone. */
 static mo_status probe_pair(test *t, int u, int v, int *n_joined, mo_error *err)
 {
@@ -176,7 +149,14 @@ static mo_status probe_pair(test *t, int u, int v, int *n_joined, mo_error *err)
     if (status == MO_OK && may_be)
         status = probe_sets(t, v, u, &may_be, err);
     if (status == MO_OK && !may_be) {
-        join_units(t, u, v);
+        int first = NONE;
+
+        /* Joins the units of the problem that are in u and in v. */
+        for (int i = 0; i < t->n_units; i++)
+            if (t->units.of_unit[i] == u || t->units.of_unit[i] == v) {
+                first = first == NONE ? i : first;
+                t->joined[i] = first;
+            }
         ++*n_joined;
     }
     return status;
@@ -200,34 +180,6 @@ static mo_status probe_items(test *t, int *n_joined, mo_error *err)
     return status;
 }
 
-/* In integers, of a total of at most MO_SUBSET_TOTAL. */
-static int64_t scale_values(test *t, const double *point)
-{
-    double total = 1e-9;
-    int64_t sum = 0;
-
-    for (int u = 0; u < t->units.n; u++)
-        total += fabs(point[u] + LEAST_VALUE);
-    for (int u = 0; u < t->units.n; u++) {
-        t->value[u] = (int64_t) ((point[u] + LEAST_VALUE) / total *
-                                 (double) (MO_SUBSET_TOTAL / 2));
-        sum += t->value[u];
-    }
-    return sum;
-}
-
-/* Ends the bundle where it proved T too short, or is not worth more work. */
-static void judge_values(test *t, int64_t sum, wide covered)
-{
-    t->is_short |= t->status == MO_OK && covered < sum;
-    if (sum > 0)
-        t->best = fmin(t->best, (double) covered / (double) sum);
-    t->n_evaluations++;
-    if (t->is_short || t->status != MO_OK || t->b->work >= t->end_work ||
-        (t->n_evaluations >= HOPEFUL_EVALUATIONS && t->best > HOPEFUL))
-        mo_stop_request(&t->stop);
-}
-
 /*
  * The function that is maximised, with values of a sum of n or more at best,
  *
@@ -238,10 +190,19 @@ static void evaluate_values(void *context, const double *point, double *value,
 {
     test *t = context;
     int n = t->units.n;
-    int64_t sum = scale_values(t, point);
+    double total = 1e-9;
+    int64_t sum = 0;
     wide covered = 0;
     double sum_values = 0;
 
+    /* The values in integers, of a total of at most MO_SUBSET_TOTAL. */
+    for (int u = 0; u < n; u++)
+        total += fabs(point[u] + LEAST_VALUE);
+    for (int u = 0; u < n; u++) {
+        t->value[u] = (int64_t) ((point[u] + LEAST_VALUE) / total *
+                                 (double) (MO_SUBSET_TOTAL / 2));
+        sum += t->value[u];
+    }
     for (int u = 0; u < n; u++)
         sum_values += (point[u] + LEAST_VALUE) / n;
     *value = SUM_WEIGHT * fmin(0, sum_values - 1);
@@ -261,30 +222,21 @@ static void evaluate_values(void *context, const double *point, double *value,
                 gradient[u] -= (double) n_devices / n;
             }
     }
-    judge_values(t, sum, covered);
-}
-
-/* Weights of the problem's units: their shortest processing times. */
-static void find_weights(test *t)
-{
-    const mo_instance *x = t->b->problem->x;
-    const mo_placement_units *units = t->b->problem->units;
-
-    for (int u = 0; u < units->n; u++)
-        t->weight[u] = 1;
-    for (int i = 0; i < x->n; i++) {
-        int64_t least_ns = INT64_MAX;
-
-        for (int k = 0; k < x->n_devices; k++)
-            least_ns = mo_min_i64(least_ns, mo_instance_p_ns(x, i, k));
-        t->weight[units->of_op[i]] += (double) least_ns;
-    }
+    /* Ends the bundle where it proved T too short, or is not worth more
+     * work. */
+    t->is_short |= t->status == MO_OK && covered < sum;
+    if (sum > 0)
+        t->best = fmin(t->best, (double) covered / (double) sum);
+    t->n_evaluations++;
+    if (t->is_short || t->status != MO_OK || t->b->work >= t->end_work ||
+        (t->n_evaluations >= HOPEFUL_EVALUATIONS && t->best > HOPEFUL))
+        mo_stop_request(&t->stop);
 }
 
 /* The values of the last test, or weights at first. */
 static void begin_point(const test *t, double *point)
 {
-    int n_units = t->b->problem->units->n;
+    int n_units = t->n_units;
     const double *value = t->b->value;
     double sum = 0;
 
@@ -299,21 +251,6 @@ static void begin_point(const test *t, double *point)
         point[t->units.of_unit[u]] += value[u] * t->units.n / sum;
     for (int u = 0; u < t->units.n; u++)
         point[u] = fmax(0, point[u] - LEAST_VALUE);
-}
-
-/* Keeps values for later tests: those of a unit in the parts of weights. sum,
- * by unit, is work space of zeros. */
-static void keep_values(test *t, const double *point, double *sum)
-{
-    int n_units = t->b->problem->units->n;
-
-    for (int u = 0; u < n_units; u++)
-        sum[t->units.of_unit[u]] += t->weight[u];
-    for (int u = 0; u < n_units; u++) {
-        int unit = t->units.of_unit[u];
-
-        t->b->value[u] = (point[unit] + LEAST_VALUE) * t->weight[u] / sum[unit];
-    }
 }
 
 static mo_status improve_values(test *t, mo_error *err)
@@ -340,8 +277,14 @@ static mo_status improve_values(test *t, mo_error *err)
         *err = t->err;
         status = t->status;
     }
-    if (status == MO_OK)
-        keep_values(t, point, sum);
+    /* Keeps values for later tests: those of a unit in the parts of weights. */
+    for (int u = 0; u < t->n_units && status == MO_OK; u++)
+        sum[t->units.of_unit[u]] += t->weight[u];
+    for (int u = 0; u < t->n_units && status == MO_OK; u++) {
+        int unit = t->units.of_unit[u];
+
+        t->b->value[u] = (point[unit] + LEAST_VALUE) * t->weight[u] / sum[unit];
+    }
     free(point);
     free(sum);
     return status;
@@ -357,7 +300,17 @@ static mo_status run_test(test *t, const mo_stop *stop, mo_error *err)
          i++) {
         n_joined = 0;
         t->stop = (mo_stop){ .deadline_ns = INT64_MAX, .outer = stop };
-        status = probe_units(t, err);
+        /* Looks for a unit that no device can have. */
+        status = MO_OK;
+
+        for (int u = 0;
+             u < t->units.n && status == MO_OK && !t->is_short && !is_over(t);
+             u++) {
+            bool may_be;
+
+            status = probe_sets(t, u, NONE, &may_be, err);
+            t->is_short = status == MO_OK && !may_be;
+        }
         if (status == MO_OK && !t->is_short && !is_over(t))
             status = improve_values(t, err);
         t->stop = (mo_stop){ .deadline_ns = INT64_MAX, .outer = stop };
@@ -377,6 +330,7 @@ mo_status mo_subset_bound_test(mo_subset_bound *b, int64_t period_ns,
 {
     size_t n = (size_t) b->problem->units->n + 1;
     test t = { .b = b,
+               .n_units = b->problem->units->n,
                .period_ns = period_ns,
                .end_work = b->work + max_work,
                .status = MO_OK };
@@ -385,9 +339,21 @@ mo_status mo_subset_bound_test(mo_subset_bound *b, int64_t period_ns,
     t.weight = calloc(n, sizeof *t.weight);
     t.joined = calloc(n, sizeof *t.joined);
     if (t.weight && t.joined) {
-        for (int u = 0; u < b->problem->units->n; u++)
+        for (int u = 0; u < t.n_units; u++)
             t.joined[u] = u;
-        find_weights(&t);
+        /* Weights of the problem's units: their shortest processing times. */
+        const mo_instance *x = t.b->problem->x;
+        const mo_placement_units *units = t.b->problem->units;
+
+        for (int u = 0; u < units->n; u++)
+            t.weight[u] = 1;
+        for (int i = 0; i < x->n; i++) {
+            int64_t least_ns = INT64_MAX;
+
+            for (int k = 0; k < x->n_devices; k++)
+                least_ns = mo_min_i64(least_ns, mo_instance_p_ns(x, i, k));
+            t.weight[units->of_op[i]] += (double) least_ns;
+        }
         status = run_test(&t, stop, err);
     } else {
         status = mo_fail_memory(err);

@@ -9,8 +9,8 @@
  *     sum_u v_u  <=  sum_k max { v(S) : S on device k is within T }
  *
  * where a set is within T if its ops, what it receives, what it sends, and its
- * memory are (subset_units.h).  Values that contradict this prove T too short;
- * they are improved by a bundle method.  Unlike at prices of resources
+ * memory are (subset_pricing.h).  Values that contradict this prove T too
+ * short; they are improved by a bundle method.  Unlike at prices of resources
  * (price_bound.h), equal devices do not share every unit in equal parts: each
  * part is in a whole set, with all its transfers.
  *

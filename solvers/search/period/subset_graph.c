@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "solvers/search/period/subset_graph.h"
+#include "solvers/search/period/subset_pricing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -138,29 +138,6 @@ static mo_status choose_order(builder *b, mo_error *err)
     return MO_OK;
 }
 
-static mo_status find_spans(builder *b, mo_error *err)
-{
-    size_t n = (size_t) b->s->n_items + 1;
-
-    b->first = calloc(n, sizeof *b->first);
-    b->last = calloc(n, sizeof *b->last);
-    b->slot = calloc(n, sizeof *b->slot);
-    if (!b->first || !b->last || !b->slot)
-        return mo_fail_memory(err);
-    for (int i = 0; i < b->s->n_items; i++) {
-        const mo_subset_item *item = &b->s->items[i];
-
-        b->first[i] = b->last[i] = b->position[item->from];
-        for (int j = 0; j < item->n; j++) {
-            int at = b->position[item->to[j]];
-
-            b->first[i] = mo_min_int(b->first[i], at);
-            b->last[i] = mo_max_int(b->last[i], at);
-        }
-    }
-    return MO_OK;
-}
-
 typedef struct ranked {
     double rank; /* cost by layers */
     int item;
@@ -237,7 +214,6 @@ static mo_status find_node(builder *b, int first, uint64_t key, int *node,
                            mo_error *err)
 {
     size_t at = hash_key(key) & (b->table_size - 1);
-    mo_status status;
 
     while (b->table[at] >= first && b->keys[b->table[at]] != key)
         at = (at + 1) & (b->table_size - 1);
@@ -247,8 +223,7 @@ static mo_status find_node(builder *b, int first, uint64_t key, int *node,
     }
     *node = (int) b->n_nodes;
     b->table[at] = *node;
-    status = add_node(b, key, err);
-    return status;
+    return add_node(b, key, err);
 }
 
 /* The state of an item after a decision on one of its ends; *charge is 1 where
@@ -341,16 +316,6 @@ static mo_status make_nodes(builder *b, int max_nodes, bool *fits,
     return status;
 }
 
-/* Whether a limit of the class does not admit the use at all. */
-static void exclude_use(const mo_subset_units *s, int c, mo_subset_use *use)
-{
-    const int64_t *capacity = &s->capacity[(int64_t) c * MO_SUBSET_LIMITS];
-
-    for (int l = 0; l < MO_SUBSET_LIMITS; l++)
-        if (use->of[l] > capacity[l])
-            use->of[MO_SUBSET_LOAD] = -1;
-}
-
 static mo_status fill_uses(builder *b, mo_error *err)
 {
     mo_subset_graph *g = b->g;
@@ -365,7 +330,11 @@ static mo_status fill_uses(builder *b, mo_error *err)
             for (int v = g->start[layer]; v < g->start[layer + 1]; v++)
                 for (int in = 0; in < 2; in++, use++) {
                     decide_unit(b, layer, b->keys[v], in, c, use);
-                    exclude_use(b->s, c, use);
+                    /* Excluded, where a limit does not admit it at all. */
+                    for (int l = 0; l < MO_SUBSET_LIMITS; l++)
+                        if (use->of[l] >
+                            b->s->capacity[(int64_t) c * MO_SUBSET_LIMITS + l])
+                            use->of[MO_SUBSET_LOAD] = -1;
                 }
     return MO_OK;
 }
@@ -377,8 +346,29 @@ static mo_status build_graph(builder *b, int max_nodes, mo_error *err)
 
     if (status == MO_OK)
         status = choose_order(b, err);
-    if (status == MO_OK)
-        status = find_spans(b, err);
+    if (status == MO_OK) {
+        size_t n = (size_t) b->s->n_items + 1;
+
+        b->first = calloc(n, sizeof *b->first);
+        b->last = calloc(n, sizeof *b->last);
+        b->slot = calloc(n, sizeof *b->slot);
+        if (!b->first || !b->last || !b->slot) {
+            status = mo_fail_memory(err);
+        } else {
+            for (int i = 0; i < b->s->n_items; i++) {
+                const mo_subset_item *item = &b->s->items[i];
+
+                b->first[i] = b->last[i] = b->position[item->from];
+                for (int j = 0; j < item->n; j++) {
+                    int at = b->position[item->to[j]];
+
+                    b->first[i] = mo_min_int(b->first[i], at);
+                    b->last[i] = mo_max_int(b->last[i], at);
+                }
+            }
+            status = MO_OK;
+        }
+    }
     b->g->start = calloc((size_t) b->s->n + 2, sizeof *b->g->start);
     b->table_size = 64;
     while (b->table_size < 8 * (size_t) max_nodes)

@@ -53,23 +53,19 @@ static int port_level(const mo_subset_pricing *p, int limit, int64_t use)
                         (1 - 1e-9));
 }
 
-/* As many levels as the size of the graph allows. */
-static void choose_levels(mo_subset_pricing *p)
-{
-    double n = p->graph->start[p->graph->n] + 1;
-
-    p->n_levels = MAX_LEVELS;
-    while (p->n_levels > 1 && n * p->n_levels * p->n_levels > MAX_STATES)
-        p->n_levels--;
-}
-
 mo_status mo_subset_pricing_init(mo_subset_pricing *p, const mo_subset_graph *g,
                                  int class, mo_error *err)
 {
     size_t n = (size_t) g->n + 1, n_nodes = (size_t) g->start[g->n];
 
     *p = (mo_subset_pricing){ .graph = g, .class = class };
-    choose_levels(p);
+
+    /* As many levels as the size of the graph allows. */
+    double count = p->graph->start[p->graph->n] + 1;
+
+    p->n_levels = MAX_LEVELS;
+    while (p->n_levels > 1 && count * p->n_levels * p->n_levels > MAX_STATES)
+        p->n_levels--;
     p->rest =
         calloc((n_nodes + 1) * (size_t) p->n_levels * (size_t) p->n_levels,
                sizeof *p->rest);
@@ -270,21 +266,6 @@ static mo_status choose_factors(mo_subset_pricing *p, mo_error *err)
     return status;
 }
 
-static int64_t bound_label(const mo_subset_pricing *p, const label *l)
-{
-    int64_t rest = most_ahead(
-        p, l->node,
-        port_level(p, MO_SUBSET_IN, l->use.of[MO_SUBSET_IN]) * p->n_levels,
-        port_level(p, MO_SUBSET_OUT, l->use.of[MO_SUBSET_OUT]));
-    int64_t bound = l->value + rest + p->constant;
-
-    if (rest == EXCLUDED)
-        return EXCLUDED;
-    for (int i = 0; i < MO_SUBSET_LIMITS; i++)
-        bound -= p->multiplier[i] * l->use.of[i];
-    return bound;
-}
-
 /* Extends the label by a decision; returns whether it is within the limits. */
 static bool extend_label(const mo_subset_pricing *p, int layer,
                          const label *from, int in, label *to)
@@ -303,7 +284,20 @@ static bool extend_label(const mo_subset_pricing *p, int layer,
         if (to->use.of[l] > capacities(p)[l])
             return false;
     }
-    to->bound = bound_label(p, to);
+
+    int64_t rest = most_ahead(
+        p, to->node,
+        port_level(p, MO_SUBSET_IN, to->use.of[MO_SUBSET_IN]) * p->n_levels,
+        port_level(p, MO_SUBSET_OUT, to->use.of[MO_SUBSET_OUT]));
+    int64_t bound = to->value + rest + p->constant;
+
+    if (rest == EXCLUDED) {
+        to->bound = EXCLUDED;
+    } else {
+        for (int i = 0; i < MO_SUBSET_LIMITS; i++)
+            bound -= p->multiplier[i] * to->use.of[i];
+        to->bound = bound;
+    }
     return to->bound > EXCLUDED;
 }
 
@@ -341,25 +335,6 @@ static bool dominates(const label *a, const label *b)
     return a->value >= b->value;
 }
 
-/* Removes dominated labels of a sorted array; returns how many are left. */
-static size_t remove_dominated(label *labels, size_t n)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        bool is_dominated = false;
-        int compared = 0;
-
-        for (size_t j = kept; j > 0 && labels[j - 1].node == labels[i].node &&
-                              !is_dominated && compared < MAX_COMPARED;
-             j--, compared++)
-            is_dominated = dominates(&labels[j - 1], &labels[i]);
-        if (!is_dominated)
-            labels[kept++] = labels[i];
-    }
-    return kept;
-}
-
 /* Makes the labels ahead those of the layer; *dropped is raised to the largest
  * bound of those that are too many. */
 static mo_status select_labels(mo_subset_pricing *p, size_t n, int max_labels,
@@ -369,7 +344,22 @@ static mo_status select_labels(mo_subset_pricing *p, size_t n, int max_labels,
     size_t room = p->label_room;
 
     qsort(p->ahead, n, sizeof *p->ahead, compare_labels);
-    n = remove_dominated(p->ahead, n);
+    /* Removes dominated labels of the sorted array. */
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        bool is_dominated = false;
+        int compared = 0;
+
+        for (size_t j = kept;
+             j > 0 && p->ahead[j - 1].node == p->ahead[i].node &&
+             !is_dominated && compared < MAX_COMPARED;
+             j--, compared++)
+            is_dominated = dominates(&p->ahead[j - 1], &p->ahead[i]);
+        if (!is_dominated)
+            p->ahead[kept++] = p->ahead[i];
+    }
+    n = kept;
     if (n > (size_t) max_labels) {
         qsort(p->ahead, n, sizeof *p->ahead, compare_bounds);
         *dropped = mo_max_i64(*dropped, p->ahead[max_labels].bound);
@@ -391,17 +381,6 @@ static mo_status select_labels(mo_subset_pricing *p, size_t n, int max_labels,
         l->step = (int) p->n_steps++;
     }
     return MO_OK;
-}
-
-/* The set of a label of the last layer. */
-static void trace_label(mo_subset_pricing *p, const label *l)
-{
-    const mo_subset_graph *g = p->graph;
-    int layer = g->n;
-
-    p->chosen_value = l->value;
-    for (int s = l->step; s >= 0 && layer > 0; s = p->steps[s].before)
-        p->chosen[g->unit[--layer]] = p->steps[s].in;
 }
 
 /* Sets *most, unless p->stop is reached before; labels that do not exceed cut
@@ -435,19 +414,16 @@ static mo_status run_labels(mo_subset_pricing *p, int max_labels, int64_t cut,
             status = select_labels(p, n, max_labels, &dropped, err);
     }
     for (size_t i = 0; i < p->n_labels && status == MO_OK; i++)
-        if (p->labels[i].value > p->chosen_value)
-            trace_label(p, &p->labels[i]);
+        if (p->labels[i].value > p->chosen_value) {
+            int layer = p->graph->n;
+
+            p->chosen_value = p->labels[i].value;
+            for (int s = p->labels[i].step; s >= 0 && layer > 0;
+                 s = p->steps[s].before)
+                p->chosen[p->graph->unit[--layer]] = p->steps[s].in;
+        }
     *most = mo_max_i64(mo_max_i64(cut, dropped), p->chosen_value);
     return status;
-}
-
-static int64_t sum_values(const mo_subset_pricing *p, const bool *set)
-{
-    int64_t sum = 0;
-
-    for (int u = 0; u < p->graph->n; u++)
-        sum += set[u] ? p->value[u] : 0;
-    return sum;
 }
 
 mo_status mo_subset_price(mo_subset_pricing *p, const int64_t *value,
@@ -460,9 +436,14 @@ mo_status mo_subset_price(mo_subset_pricing *p, const int64_t *value,
     p->value = value;
     p->chosen_value = 0; /* of no unit */
     memset(p->chosen, 0, n * sizeof *p->chosen);
-    for (int i = 0; i < p->n_recent; i++)
-        keep_set(p, p->recent + (size_t) i * n,
-                 sum_values(p, p->recent + (size_t) i * n));
+    for (int i = 0; i < p->n_recent; i++) {
+        const bool *set = p->recent + (size_t) i * n;
+        int64_t sum = 0;
+
+        for (int u = 0; u < p->graph->n; u++)
+            sum += set[u] ? p->value[u] : 0;
+        keep_set(p, set, sum);
+    }
     *most = INT64_MAX;
     status = p->chosen_value < enough ? choose_factors(p, err) : MO_OK;
     for (int width = FIRST_LABELS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "solvers/search/period/subset_units.h"
+#include "solvers/search/period/subset_pricing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,14 +69,6 @@ static void add_times(const view *v, int item, mo_subset_item *to)
     }
 }
 
-static void clear_item(mo_subset_item *item)
-{
-    free(item->to);
-    free(item->in_ns);
-    free(item->out_ns);
-    free(item->busy_ns);
-}
-
 /* A new item with no times. */
 static mo_status append_item(const view *v, int from, const int *to, int n,
                              mo_error *err)
@@ -121,25 +113,6 @@ static mo_status list_items(view *v, int *last, int *before, int *to,
         if (status == MO_OK)
             add_times(v, i, &v->s->items[at - 1]);
     }
-    return status;
-}
-
-static mo_status make_items(view *v, mo_error *err)
-{
-    size_t n = (size_t) v->n_items + 1;
-    int *last = calloc((size_t) v->s->n + 1, sizeof *last);
-    int *before = calloc(n, sizeof *before);
-    int *to = calloc((size_t) v->p->x->n_flows + 1, sizeof *to);
-    mo_status status = MO_OK;
-
-    v->s->items = calloc(n, sizeof *v->s->items);
-    if (!last || !before || !to || !v->s->items)
-        status = mo_fail_memory(err);
-    else
-        status = list_items(v, last, before, to, err);
-    free(last);
-    free(before);
-    free(to);
     return status;
 }
 
@@ -230,24 +203,6 @@ static bool are_equal(const view *v, int k, int l)
     return true;
 }
 
-/* Numbers of device k become those of class c <= k. */
-static void move_numbers(const view *v, int k, int c)
-{
-    mo_subset_units *s = v->s;
-    int K = v->p->x->n_devices;
-
-    memmove(&s->capacity[(int64_t) c * MO_SUBSET_LIMITS],
-            &s->capacity[(int64_t) k * MO_SUBSET_LIMITS],
-            MO_SUBSET_LIMITS * sizeof *s->capacity);
-    for (int u = 0; u < s->n; u++)
-        s->p_ns[(int64_t) u * K + c] = s->p_ns[(int64_t) u * K + k];
-    for (int i = 0; i < s->n_items; i++) {
-        s->items[i].in_ns[c] = s->items[i].in_ns[k];
-        s->items[i].out_ns[c] = s->items[i].out_ns[k];
-        s->items[i].busy_ns[c] = s->items[i].busy_ns[k];
-    }
-}
-
 static void find_classes(const view *v)
 {
     mo_subset_units *s = v->s;
@@ -259,7 +214,17 @@ static void find_classes(const view *v)
         while (c < s->n_classes && !are_equal(v, k, c))
             c++;
         if (c == s->n_classes) {
-            move_numbers(v, k, c);
+            /* Numbers of device k become those of class c <= k. */
+            memmove(&s->capacity[(int64_t) c * MO_SUBSET_LIMITS],
+                    &s->capacity[(int64_t) k * MO_SUBSET_LIMITS],
+                    MO_SUBSET_LIMITS * sizeof *s->capacity);
+            for (int u = 0; u < s->n; u++)
+                s->p_ns[(int64_t) u * K + c] = s->p_ns[(int64_t) u * K + k];
+            for (int i = 0; i < s->n_items; i++) {
+                s->items[i].in_ns[c] = s->items[i].in_ns[k];
+                s->items[i].out_ns[c] = s->items[i].out_ns[k];
+                s->items[i].busy_ns[c] = s->items[i].busy_ns[k];
+            }
             s->n_classes++;
         }
         s->class_of[k] = c;
@@ -308,7 +273,21 @@ mo_status mo_subset_units_init(mo_subset_units *s, const mo_period_problem *p,
         return mo_fail_memory(err);
     memcpy(s->of_unit, joined, (size_t) p->units->n * sizeof *joined);
     s->n = mo_period_contract_units(p, period_ns, s->of_unit);
-    status = make_items(&v, err);
+
+    size_t n = (size_t) v.n_items + 1;
+    int *last = calloc((size_t) v.s->n + 1, sizeof *last);
+    int *before = calloc(n, sizeof *before);
+    int *to = calloc((size_t) v.p->x->n_flows + 1, sizeof *to);
+    status = MO_OK;
+
+    v.s->items = calloc(n, sizeof *v.s->items);
+    if (!last || !before || !to || !v.s->items)
+        status = mo_fail_memory(err);
+    else
+        status = list_items(&v, last, before, to, err);
+    free(last);
+    free(before);
+    free(to);
     if (status != MO_OK)
         return status;
     s->bytes = calloc((size_t) s->n + 1, sizeof *s->bytes);
@@ -328,8 +307,12 @@ mo_status mo_subset_units_init(mo_subset_units *s, const mo_period_problem *p,
 
 void mo_subset_units_clear(mo_subset_units *s)
 {
-    for (int i = 0; i < s->n_items; i++)
-        clear_item(&s->items[i]);
+    for (int i = 0; i < s->n_items; i++) {
+        free(s->items[i].to);
+        free(s->items[i].in_ns);
+        free(s->items[i].out_ns);
+        free(s->items[i].busy_ns);
+    }
     free(s->items);
     free(s->of_unit);
     free(s->bytes);

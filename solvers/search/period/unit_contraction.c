@@ -44,65 +44,35 @@ static int find_first(int *of_unit, int u)
     return u;
 }
 
-static void put_together(int *of_unit, int u, int v)
-{
-    u = find_first(of_unit, u);
-    v = find_first(of_unit, v);
-    of_unit[mo_max_int(u, v)] = mo_min_int(u, v);
-}
-
-/* Whether every transfer of the item takes longer. */
-static bool is_longer(const mo_period_problem *p, int item, int64_t period_ns)
-{
-    int K = p->x->n_devices;
-
-    for (int a = 0; a < K; a++)
-        for (int b = 0; b < K; b++)
-            if (a != b && mo_period_item_ns(p, item, a, b) <= period_ns)
-                return false;
-    return true;
-}
-
 int mo_period_contract_units(const mo_period_problem *p, int64_t period_ns,
                              int *of_unit)
 {
     const int *of_op = p->units->of_op;
-    int n_items = mo_period_item_count(p), n = 0;
+    int n_items = mo_period_item_count(p), K = p->x->n_devices, n = 0;
 
     for (int i = 0; i < n_items; i++) {
         int first, end;
+        bool is_longer = true;
 
         mo_period_item_flows(p, i, &first, &end);
-        if (!is_longer(p, i, period_ns))
+        for (int a = 0; a < K; a++) /* every transfer takes longer */
+            for (int b = 0; b < K; b++)
+                is_longer &=
+                    a == b || mo_period_item_ns(p, i, a, b) > period_ns;
+        if (!is_longer)
             continue;
-        for (int q = first; q < end; q++)
-            put_together(of_unit, of_op[p->x->flows[q].from],
-                         of_op[p->x->flows[q].to]);
+        for (int q = first; q < end; q++) {
+            int u = find_first(of_unit, of_op[p->x->flows[q].from]);
+            int v = find_first(of_unit, of_op[p->x->flows[q].to]);
+
+            of_unit[mo_max_int(u, v)] = mo_min_int(u, v);
+        }
     }
     for (int u = 0; u < p->units->n; u++)
         find_first(of_unit, u);
     for (int u = 0; u < p->units->n; u++)
         of_unit[u] = of_unit[u] == u ? n++ : of_unit[of_unit[u]];
     return n;
-}
-
-static mo_status allocate_units(const mo_period_problem *p,
-                                mo_placement_units **units, mo_error *err)
-{
-    mo_placement_units *u = calloc(1, sizeof *u);
-    size_t n = (size_t) p->x->n + 1;
-
-    if (!u)
-        return mo_fail_memory(err);
-    *units = u;
-    u->of_op = calloc(n, sizeof *u->of_op);
-    u->start = calloc(n + 1, sizeof *u->start);
-    u->ops = calloc(n, sizeof *u->ops);
-    u->pin = calloc(n, sizeof *u->pin);
-    u->bytes = calloc(n, sizeof *u->bytes);
-    return u->of_op && u->start && u->ops && u->pin && u->bytes
-               ? MO_OK
-               : mo_fail_memory(err);
 }
 
 /* Fills the units by what is together, numbers by unit of p. */
@@ -137,22 +107,6 @@ static void fill_units(const mo_period_problem *p, const int *of_unit,
     }
 }
 
-static void intersect_domains(mo_period_problem *p)
-{
-    const mo_placement_units *u = p->units;
-
-    for (int unit = 0; unit < u->n; unit++)
-        for (int k = 0; k < p->x->n_devices; k++) {
-            bool all = true;
-
-            for (int i = u->start[unit]; i < u->start[unit + 1]; i++)
-                all &= mo_allowed_devices_has(&p->domains, u->ops[i], k);
-            for (int i = u->start[unit]; i < u->start[unit + 1]; i++)
-                p->domains.allowed[mo_allowed_devices_index(
-                    &p->domains, u->ops[i], k)] = all;
-        }
-}
-
 mo_status mo_period_problem_join(const mo_period_problem *p, int64_t period_ns,
                                  mo_period_problem *joined, mo_error *err)
 {
@@ -165,8 +119,24 @@ mo_status mo_period_problem_join(const mo_period_problem *p, int64_t period_ns,
     joined->domains.allowed = calloc(n + 1, sizeof *joined->domains.allowed);
     if (!of_unit || !joined->domains.allowed)
         status = mo_fail_memory(err);
-    if (status == MO_OK)
-        status = allocate_units(p, &joined->units, err);
+    if (status == MO_OK) {
+        mo_placement_units *u = calloc(1, sizeof *u);
+        size_t count = (size_t) p->x->n + 1;
+
+        if (!u) {
+            status = mo_fail_memory(err);
+        } else {
+            joined->units = u;
+            u->of_op = calloc(count, sizeof *u->of_op);
+            u->start = calloc(count + 1, sizeof *u->start);
+            u->ops = calloc(count, sizeof *u->ops);
+            u->pin = calloc(count, sizeof *u->pin);
+            u->bytes = calloc(count, sizeof *u->bytes);
+            status = u->of_op && u->start && u->ops && u->pin && u->bytes
+                         ? MO_OK
+                         : mo_fail_memory(err);
+        }
+    }
     if (status == MO_OK) {
         for (int u = 0; u < p->units->n; u++)
             of_unit[u] = u;
@@ -174,7 +144,19 @@ mo_status mo_period_problem_join(const mo_period_problem *p, int64_t period_ns,
         fill_units(p, of_unit, joined->units);
         memcpy(joined->domains.allowed, p->domains.allowed,
                n * sizeof *joined->domains.allowed);
-        intersect_domains(joined);
+        const mo_placement_units *u = joined->units;
+
+        for (int unit = 0; unit < u->n; unit++)
+            for (int k = 0; k < joined->x->n_devices; k++) {
+                bool all = true;
+
+                for (int i = u->start[unit]; i < u->start[unit + 1]; i++)
+                    all &=
+                        mo_allowed_devices_has(&joined->domains, u->ops[i], k);
+                for (int i = u->start[unit]; i < u->start[unit + 1]; i++)
+                    joined->domains.allowed[mo_allowed_devices_index(
+                        &joined->domains, u->ops[i], k)] = all;
+            }
     }
     free(of_unit);
     return status;

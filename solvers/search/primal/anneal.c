@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Simulated annealing (Kirkpatrick et al., 1983). A move that makes the
- * schedule longer by d is accepted with probability exp(-d / temperature); the
- * tolerated increase is drawn before the simulation, which is aborted once it
- * exceeds that.
+ * The tolerated increase of the makespan is drawn before the simulation of a
+ * move, which is aborted once it exceeds that.
  */
 #include "solvers/search/primal/anneal.h"
 
@@ -12,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
+#include "schedule/heuristic/annealer.h"
 #include "solvers/search/primal/anneal_state.h"
 
 /* Default temperatures: hot is this part of the mean time of an op, so that an
@@ -19,7 +19,11 @@
 #define HOT_OF_OP   0.35
 #define COLD_OF_HOT 0.15
 
-enum { MOVES_PER_CHECK = 256 }; /* between checks of clock and temperature */
+enum {
+    MOVES_PER_CHECK = 256, /* between checks of clock and temperature */
+    MOVE_WORK = 300,       /* of a move (mo_stop_spend), and ... */
+    OP_WORK = 40           /* ... for each op */
+};
 
 /* One rejected placement in so many is tried again with another order if it is
  * too long by no more than this part of the makespan. */
@@ -44,13 +48,13 @@ typedef struct annealing {
     mo_primal_anneal_state state;
     const mo_schedule *start;
     best best;
-    int64_t hot_ns, cold_ns, now_ns; /* temperatures */
-    int64_t priced_ns;               /* priced bytes of the current schedule */
-    int64_t overflow_bytes;          /* of the current schedule */
-    double overflow_price_ns;        /* by byte */
+    int64_t priced_ns;        /* priced bytes of the current schedule */
+    int64_t more_ns;          /* the same, that the proposal adds */
+    int64_t overflow_bytes;   /* of the current schedule */
+    double overflow_price_ns; /* by byte */
     double first_price_ns;
+    bool retries;                /* rejected placements with another order */
     bool was_within, was_beyond; /* memory, since the last check */
-    int64_t moves;
 } annealing;
 
 static int64_t to_ns(double ns)
@@ -71,46 +75,11 @@ static int64_t priced_bytes_ns(const annealing *a, const int *device)
     return to_ns(sum_ns);
 }
 
-/* Returns how much the proposed moves add to the priced bytes. */
-static int64_t proposed_price_ns(const annealing *a)
-{
-    const mo_primal_anneal_state *w = &a->state;
-    const double *price_ns = w->options->price_ns;
-    double sum_ns = 0;
-
-    for (int i = 0; price_ns && i < w->n_moves; i++)
-        sum_ns += (price_ns[w->moves[i].to] - price_ns[w->moves[i].from]) *
-                  (double) w->units->bytes[w->moves[i].unit];
-    return to_ns(sum_ns);
-}
-
-/* Returns how much they add to the price of the bytes beyond memory. */
-static int64_t proposed_overflow_ns(const annealing *a)
-{
-    return to_ns(a->overflow_price_ns *
-                 (double) (a->state.overflow_bytes - a->overflow_bytes));
-}
-
 static mo_status make_best_schedule(const annealing *a, mo_schedule **schedule,
                                     mo_error *err)
 {
     return mo_incremental_sim_schedule(a->state.trial, a->best.device,
                                        a->best.start_ns, schedule, err);
-}
-
-/* Restarts from the best schedule. */
-static mo_status restart_from_best(annealing *a, mo_error *err)
-{
-    mo_schedule *s = NULL;
-    mo_status status = a->best.found ? make_best_schedule(a, &s, err) : MO_OK;
-
-    if (status == MO_OK)
-        mo_primal_anneal_set_start(&a->state, s ? s : a->start);
-    if (status == MO_OK)
-        a->priced_ns = priced_bytes_ns(a, (s ? s : a->start)->device);
-    a->overflow_bytes = a->state.overflow_bytes;
-    mo_schedule_free(s);
-    return status;
 }
 
 /* Live memory depends on the times; other memory models were checked with each
@@ -153,7 +122,18 @@ static mo_status accept_best(annealing *a, mo_error *err)
                n_nodes * sizeof *a->best.start_ns);
         return MO_OK;
     }
-    return restart_from_best(a, err);
+
+    /* Restarts from the best schedule. */
+    mo_schedule *s = NULL;
+    status = a->best.found ? make_best_schedule(a, &s, err) : MO_OK;
+
+    if (status == MO_OK)
+        mo_primal_anneal_set_start(&a->state, s ? s : a->start);
+    if (status == MO_OK)
+        a->priced_ns = priced_bytes_ns(a, (s ? s : a->start)->device);
+    a->overflow_bytes = a->state.overflow_bytes;
+    mo_schedule_free(s);
+    return status;
 }
 
 /* Returns whether the move leads to at most allowed_ns. A placement that is a
@@ -163,7 +143,8 @@ static bool simulate_move(annealing *a, int64_t allowed_ns)
     mo_primal_anneal_state *w = &a->state;
     int64_t near_ns = allowed_ns, ns;
 
-    if (w->n_moves > 0 && mo_primal_anneal_random_below(w, NEAR_EVERY) == 0)
+    if (w->n_moves > 0 && a->retries &&
+        mo_primal_anneal_random_below(w, NEAR_EVERY) == 0)
         near_ns += a->best.makespan_ns / NEAR_PART;
     ns = mo_incremental_sim_run(w->trial, near_ns + 1);
     if (ns <= allowed_ns || ns == INT64_MAX)
@@ -172,22 +153,47 @@ static bool simulate_move(annealing *a, int64_t allowed_ns)
     return mo_incremental_sim_run(w->trial, allowed_ns + 1) <= allowed_ns;
 }
 
-static mo_status run_move(annealing *a, mo_error *err)
+static mo_status propose_move(void *search, mo_annealer *annealer,
+                              bool *accepted, mo_error *err)
 {
+    annealing *a = search;
     mo_primal_anneal_state *w = &a->state;
-    int64_t allowed_ns = w->at->makespan_ns +
-                         mo_random_exponential(&w->random, a->now_ns),
-            more_ns;
+    int64_t allowed_ns = w->at->makespan_ns + mo_annealer_tolerance(annealer);
     bool proposed = mo_primal_anneal_propose(w);
 
-    more_ns = proposed ? proposed_price_ns(a) : 0;
-    allowed_ns -= more_ns + proposed_overflow_ns(a);
-    if (!proposed || allowed_ns < 0 || !simulate_move(a, allowed_ns)) {
-        mo_primal_anneal_reject(w);
-        return MO_OK;
+    (void) err;
+    if (proposed) {
+        /* How much the proposed moves add to the priced bytes. */
+        const double *price_ns = w->options->price_ns;
+        double sum_ns = 0;
+
+        for (int i = 0; price_ns && i < w->n_moves; i++)
+            sum_ns += (price_ns[w->moves[i].to] - price_ns[w->moves[i].from]) *
+                      (double) w->units->bytes[w->moves[i].unit];
+        a->more_ns = to_ns(sum_ns);
+    } else {
+        a->more_ns = 0;
     }
+    /* The price of the bytes beyond memory, too. */
+    allowed_ns -=
+        a->more_ns + to_ns(a->overflow_price_ns *
+                           (double) (w->overflow_bytes - a->overflow_bytes));
+    *accepted = proposed && allowed_ns >= 0 && simulate_move(a, allowed_ns);
+    return MO_OK;
+}
+
+static void reject_move(void *search)
+{
+    mo_primal_anneal_reject(&((annealing *) search)->state);
+}
+
+static mo_status accept_move(void *search, mo_error *err)
+{
+    annealing *a = search;
+    mo_primal_anneal_state *w = &a->state;
+
     mo_primal_anneal_accept(w);
-    a->priced_ns += more_ns;
+    a->priced_ns += a->more_ns;
     a->overflow_bytes = w->overflow_bytes;
     a->was_beyond |= a->overflow_bytes > 0;
     a->was_within |= a->overflow_bytes == 0;
@@ -197,10 +203,15 @@ static mo_status run_move(annealing *a, mo_error *err)
                : MO_OK;
 }
 
-/* The price rises while no schedule is within memory, and falls while all
- * are. */
-static void adapt_overflow_price(annealing *a)
+/* Ends at a lower bound.  The price of bytes beyond memory rises while no
+ * schedule is within memory, and falls while all are. */
+static bool check_run(void *search, const mo_annealer *annealer)
 {
+    annealing *a = search;
+
+    (void) annealer;
+    if (a->best.makespan_ns <= a->state.options->enough_ns)
+        return false;
     if (a->was_beyond != a->was_within)
         a->overflow_price_ns =
             a->was_beyond ? fmin(a->overflow_price_ns * PRICE_FACTOR,
@@ -208,49 +219,53 @@ static void adapt_overflow_price(annealing *a)
                           : fmax(a->overflow_price_ns / PRICE_FACTOR,
                                  a->first_price_ns / MOST_PRICE_FACTOR);
     a->was_beyond = a->was_within = false;
+    return true;
 }
 
-static bool is_finished(const annealing *a)
+int64_t mo_primal_anneal_move_work(int n_ops)
 {
-    const mo_primal_anneal_options *o = a->state.options;
-
-    return a->best.makespan_ns <= o->enough_ns || mo_stop_reached(o->stop);
+    return MOVE_WORK + (int64_t) OP_WORK * n_ops;
 }
 
 /* Returns the option's temperature if it is set, else the default. */
-static int64_t choose_temperature(const annealing *a, double asked,
-                                  double usual_ns)
+static double choose_temperature(const annealing *a, double asked,
+                                 double usual_ns)
 {
     double most_ns = (double) a->start->makespan_ns;
 
-    return (int64_t) (asked > 0 && asked < 1 ? asked * most_ns : usual_ns);
+    return trunc(asked > 0 && asked < 1 ? asked * most_ns : usual_ns);
 }
 
-static mo_status open_run(annealing *a, mo_error *err)
+/* Anneals; returns the moves made in *moves. */
+static mo_status run_moves(annealing *a, int64_t *moves, mo_error *err)
 {
+    static const mo_annealer_moves functions = { .propose = propose_move,
+                                                 .reject = reject_move,
+                                                 .accept = accept_move,
+                                                 .check = check_run };
     const mo_primal_anneal_options *o = a->state.options;
-    const mo_instance *x = a->state.x;
-    double bytes = 0;
-    double usual_ns = HOT_OF_OP * (double) a->start->makespan_ns / (x->n + 1);
+    double hot_ns = choose_temperature(
+        a, o->hot,
+        HOT_OF_OP * (double) a->start->makespan_ns / (a->state.x->n + 1));
+    mo_annealer annealer = {
+        .rule = MO_ANNEALER_TOLERANCE,
+        .cooling = { .hot = hot_ns,
+                     .cold =
+                         choose_temperature(a, o->cold, COLD_OF_HOT * hot_ns),
+                     .power = 3,
+                     .levels = 1024,
+                     .is_whole = true,
+                     .every = MOVES_PER_CHECK },
+        .unit = 1,
+        .steps = o->moves,
+        .random = &a->state.random,
+        .stop = o->stop,
+        .step_work = (int) mo_primal_anneal_move_work(a->state.x->n)
+    };
+    mo_status status = mo_annealer_run(&annealer, &functions, a, err);
 
-    a->best.device = calloc((size_t) x->n + 1, sizeof *a->best.device);
-    a->best.start_ns = calloc((size_t) x->n + (size_t) x->n_flows + 1,
-                              sizeof *a->best.start_ns);
-    if (!a->best.device || !a->best.start_ns)
-        return mo_fail_memory(err);
-    a->hot_ns = choose_temperature(a, o->hot, usual_ns);
-    a->cold_ns =
-        choose_temperature(a, o->cold, COLD_OF_HOT * (double) a->hot_ns);
-    a->best.makespan_ns = a->start->makespan_ns;
-    a->priced_ns = priced_bytes_ns(a, a->start->device);
-    a->best.cost_ns = a->best.makespan_ns + a->priced_ns;
-    for (int u = 0; u < a->state.units->n; u++)
-        bytes += (double) a->state.units->bytes[u];
-    if (o->oscillate && bytes > 0)
-        a->overflow_price_ns = a->first_price_ns =
-            FIRST_PRICE * (double) a->start->makespan_ns / bytes;
-    return a->state.at->makespan_ns < a->best.makespan_ns ? accept_best(a, err)
-                                                          : MO_OK;
+    *moves = annealer.done;
+    return status;
 }
 
 /* Copies the start, left-shifted unless memory forbids that. */
@@ -280,40 +295,53 @@ mo_status mo_primal_anneal(const mo_instance *x, const mo_regime *regime,
                            const mo_primal_anneal_options *options,
                            mo_primal_anneal_result *annealed, mo_error *err)
 {
-    annealing a = { .start = start };
-    mo_status status =
-        mo_primal_anneal_state_open(&a.state, x, regime, options, err);
+    annealing a = { .start = start,
+                    .retries = !mo_ablated(MO_ABLATION_anneal_retry) };
+    mo_primal_anneal_options used = *options;
+    mo_status status;
 
+    /* Removes what an ablation study switches off. */
+    if (mo_ablated(MO_ABLATION_anneal))
+        used.moves = 0;
+    if (mo_ablated(MO_ABLATION_anneal_branch))
+        used.branch_ops = NULL;
+    used.eject = used.eject && !mo_ablated(MO_ABLATION_anneal_eject);
+    used.oscillate =
+        used.oscillate && !mo_ablated(MO_ABLATION_anneal_oscillate);
+    status = mo_primal_anneal_state_open(&a.state, x, regime, &used, err);
     if (status != MO_OK)
         return status;
     mo_primal_anneal_set_start(&a.state, start);
-    status = open_run(&a, err);
-    if (status == MO_OK && x->n > 0 && x->n_devices > 1) {
-        for (; a.moves < a.state.options->moves && status == MO_OK; a.moves++) {
-            if (a.moves % MOVES_PER_CHECK == 0) {
-                int64_t total, left, part, span_ns;
 
-                if (is_finished(&a))
-                    break;
-                /* Cooling schedule: cubic in the remaining moves, from hot
-                 * to cold. */
-                total = a.state.options->moves;
-                left = total - a.moves;
-                part = (int64_t) (1024 * ((double) left / (double) total));
-                span_ns = a.hot_ns - a.cold_ns;
-                for (int i = 0; i < 3; i++)
-                    span_ns =
-                        span_ns / 1024 * part + span_ns % 1024 * part / 1024;
-                a.now_ns = a.cold_ns + span_ns;
-                adapt_overflow_price(&a);
-            }
-            status = run_move(&a, err);
-        }
+    const mo_primal_anneal_options *o = a.state.options;
+    const mo_instance *instance = a.state.x;
+    double bytes = 0;
+
+    a.best.device = calloc((size_t) instance->n + 1, sizeof *a.best.device);
+    a.best.start_ns =
+        calloc((size_t) instance->n + (size_t) instance->n_flows + 1,
+               sizeof *a.best.start_ns);
+    if (!a.best.device || !a.best.start_ns) {
+        status = mo_fail_memory(err);
+    } else {
+        a.best.makespan_ns = a.start->makespan_ns;
+        a.priced_ns = priced_bytes_ns(&a, a.start->device);
+        a.best.cost_ns = a.best.makespan_ns + a.priced_ns;
+        for (int u = 0; u < a.state.units->n; u++)
+            bytes += (double) a.state.units->bytes[u];
+        if (o->oscillate && bytes > 0)
+            a.overflow_price_ns = a.first_price_ns =
+                FIRST_PRICE * (double) a.start->makespan_ns / bytes;
+        status = a.state.at->makespan_ns < a.best.makespan_ns
+                     ? accept_best(&a, err)
+                     : MO_OK;
     }
+    annealed->moves = 0;
+    if (status == MO_OK && x->n > 0 && x->n_devices > 1)
+        status = run_moves(&a, &annealed->moves, err);
     if (status == MO_OK)
         status = a.best.found ? make_best_schedule(&a, &annealed->schedule, err)
                               : copy_start(&a, &annealed->schedule, err);
-    annealed->moves = a.moves;
     free(a.best.start_ns);
     free(a.best.device);
     mo_primal_anneal_state_close(&a.state);

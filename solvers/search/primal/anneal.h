@@ -53,4 +53,7 @@ mo_status mo_primal_anneal(const mo_instance *x, const mo_regime *regime,
                            const mo_primal_anneal_options *options,
                            mo_primal_anneal_result *annealed, mo_error *err);
 
+/* Returns about the work of a move, in units of mo_stop_spend(). */
+int64_t mo_primal_anneal_move_work(int n_ops);
+
 #endif

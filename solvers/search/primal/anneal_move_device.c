@@ -131,14 +131,6 @@ bool mo_primal_anneal_move_op(mo_primal_anneal_state *w, int op)
                                  : swap_with_op_of(w, op, device);
 }
 
-static bool is_in_set(const mo_primal_anneal_state *w, int n, int op)
-{
-    for (int i = 0; i < n; i++)
-        if (w->set[i] == op)
-            return true;
-    return false;
-}
-
 static int random_neighbour(mo_primal_anneal_state *w, int op)
 {
     const mo_instance *x = w->x;
@@ -162,9 +154,11 @@ static int grow_any_direction(mo_primal_anneal_state *w, int op, int most)
     for (int tries = 2 * most; tries > 0 && n < most; tries--) {
         int other =
             random_neighbour(w, w->set[mo_primal_anneal_random_below(w, n)]);
+        bool skip = w->at->device[other] != w->at->device[op];
 
-        if (w->at->device[other] == w->at->device[op] &&
-            !is_in_set(w, n, other))
+        for (int i = 0; i < n && !skip; i++)
+            skip = w->set[i] == other;
+        if (!skip)
             w->set[n++] = other;
     }
     return n;
@@ -232,6 +226,8 @@ bool mo_primal_anneal_move_group(mo_primal_anneal_state *w, int op)
 {
     int most = 2, n, device;
 
+    if (!w->draws.group)
+        return mo_primal_anneal_move_op(w, op);
     while (most < LARGEST_SET && mo_primal_anneal_random_below(w, SET_ENDS) > 0)
         most++;
     n = grow_set(w, op, most);
@@ -309,4 +305,91 @@ bool mo_primal_anneal_move_branch(mo_primal_anneal_state *w)
     for (int j = first; j < last; j++)
         moved |= mo_primal_anneal_assign_unit(w, to[j], w->at->device[from[j]]);
     return moved;
+}
+
+/*
+ * Ejection chains (Glover, 1996): where devices are full, a unit that moves
+ * there ejects others, which go to the device that it has left or to any with
+ * room.  The chain is one move, and within memory as a whole.
+ */
+
+enum {
+    MOST_EJECTED = 3, /* from a device for each unit that moves there */
+    HOME_OF = 4       /* all but one in so many go to the device left */
+};
+
+bool mo_primal_anneal_may_eject(mo_primal_anneal_state *w)
+{
+    return w->options->eject &&
+           (!w->options->oscillate || mo_primal_anneal_random_below(w, 2) == 0);
+}
+
+bool mo_primal_anneal_has_moved(const mo_primal_anneal_state *w, int unit)
+{
+    for (int i = 0; i < w->n_moves; i++)
+        if (w->moves[i].unit == unit)
+            return true;
+    return false;
+}
+
+/* Returns a random unit of the device that has at least so many bytes and is
+ * not in the proposal, else one with fewer; -1: none. */
+static int choose_ejected(mo_primal_anneal_state *w, int device, int64_t bytes)
+{
+    const mo_placement_units *units = w->units;
+    int first = mo_primal_anneal_random_below(w, units->n), less = -1;
+
+    for (int i = 0; i < units->n; i++) {
+        int unit = first + i < units->n ? first + i : first + i - units->n;
+
+        if (units->bytes[unit] == 0 || units->pin[unit] != MO_FREE ||
+            mo_primal_anneal_unit_device(w, unit) != device ||
+            mo_primal_anneal_has_moved(w, unit))
+            continue;
+        if (units->bytes[unit] >= bytes)
+            return unit;
+        less = less < 0 ? unit : less;
+    }
+    return less;
+}
+
+/* Returns a device with room for the unit: home, that of a neighbour, or a
+ * random one; -1: none. */
+static int choose_room(mo_primal_anneal_state *w, int unit, int home)
+{
+    int own = mo_primal_anneal_unit_device(w, unit), n = w->x->n_devices, to;
+
+    if (mo_primal_anneal_has_room(w, unit, home) &&
+        mo_primal_anneal_random_below(w, HOME_OF) > 0)
+        return home;
+    to =
+        mo_primal_anneal_choose_device(w, w->units->ops[w->units->start[unit]]);
+    if (mo_primal_anneal_has_room(w, unit, to))
+        return to;
+    to = mo_primal_anneal_random_below(w, n);
+    for (int i = 0; i < n; i++, to = to + 1 < n ? to + 1 : 0)
+        if (to != own && mo_primal_anneal_has_room(w, unit, to))
+            return to;
+    return -1;
+}
+
+bool mo_primal_anneal_eject(mo_primal_anneal_state *w)
+{
+    int n = w->n_moves;
+
+    for (int i = 0; i < n; i++) {
+        int device = w->moves[i].to, home = w->moves[i].from;
+
+        for (int j = 0; j < MOST_EJECTED && w->room_bytes[device] < 0; j++) {
+            int unit = choose_ejected(w, device, -w->room_bytes[device]);
+            int to = unit < 0 ? -1 : choose_room(w, unit, home);
+
+            if (to < 0 || !mo_primal_anneal_move_unit(
+                              w, w->units->ops[w->units->start[unit]], to))
+                return false;
+        }
+        if (w->room_bytes[device] < 0)
+            return false;
+    }
+    return true;
 }

@@ -42,19 +42,6 @@ static bool has_one_reader(const mo_primal_anneal_state *w, int op)
     return w->x->out_start[op + 1] == w->x->out_start[op] + 1;
 }
 
-/* Goes to the only reader of each op, ending at random. */
-static int find_root(mo_primal_anneal_state *w, int op)
-{
-    while (has_one_reader(w, op) && mo_primal_anneal_random_below(w, 4) > 0) {
-        int reader = w->x->flows[w->x->out_start[op]].to;
-
-        if (!may_move(w, reader))
-            break;
-        op = reader;
-    }
-    return op;
-}
-
 /* The root comes first, and each op behind its reader. */
 static void grow_tree(mo_primal_anneal_state *w, int root)
 {
@@ -101,16 +88,6 @@ static window find_window(const mo_primal_anneal_state *w)
     return it;
 }
 
-static int64_t overlap_ns(const mo_primal_anneal_state *w, const window *it,
-                          int node)
-{
-    int64_t from_ns = w->at->start_ns[node], to_ns = w->at->end_ns[node];
-
-    from_ns = mo_max_i64(from_ns, it->from_ns);
-    to_ns = mo_min_i64(to_ns, it->to_ns);
-    return to_ns > from_ns ? to_ns - from_ns : 0;
-}
-
 /* Computes how long other work uses each device, output port and input port. */
 static void compute_busy_times(mo_primal_anneal_state *w, const window *it)
 {
@@ -120,9 +97,10 @@ static void compute_busy_times(mo_primal_anneal_state *w, const window *it)
     memset(t->busy_ns, 0, 3 * (size_t) n * sizeof *t->busy_ns);
     for (int i = 0; i < w->at->n_log; i++) {
         int node = w->at->log[i];
-        int64_t ns = overlap_ns(w, it, node);
+        int64_t ns = mo_min_i64(w->at->end_ns[node], it->to_ns) -
+                     mo_max_i64(w->at->start_ns[node], it->from_ns);
 
-        if (ns == 0)
+        if (ns <= 0)
             continue;
         if (mo_primal_anneal_node_is_op(w, node)) {
             t->busy_ns[w->at->device[node]] += t->is_inside[node] ? 0 : ns;
@@ -133,28 +111,6 @@ static void compute_busy_times(mo_primal_anneal_state *w, const window *it)
             t->busy_ns[2 * n + w->at->device[mo_primal_anneal_node_flow(w, node)
                                                  ->to]] += ns;
         }
-    }
-}
-
-/* The price is the cube of the utilization with a random factor. The price of
- * idle time is random, too: a high one keeps a tree on few devices. */
-static void set_prices(mo_primal_anneal_state *w, const window *it)
-{
-    mo_primal_anneal_tree *t = &w->tree;
-    int64_t span_ns = it->to_ns - it->from_ns + 1;
-    int64_t idle = (int64_t) IDLE << mo_primal_anneal_random_below(w, 4);
-
-    for (int r = 0; r < 3 * w->x->n_devices; r++) {
-        int64_t part =
-            (int64_t) (1024 * ((double) t->busy_ns[r] / (double) span_ns));
-        int64_t cube;
-
-        part = mo_min_i64(part, 2048);
-        cube = part * part / 1024 * part / 1024;
-
-        t->price[r] = idle + FULL * cube / 1024 *
-                                 (64 + mo_primal_anneal_random_below(w, 256)) /
-                                 192;
     }
 }
 
@@ -232,44 +188,53 @@ static void add_subtree_cost(mo_primal_anneal_state *w, const window *it, int i)
     }
 }
 
-static int choose_root_device(const mo_primal_anneal_state *w)
-{
-    int best = 0;
-
-    for (int k = 1; k < w->x->n_devices; k++)
-        if (w->tree.cost[k] < w->tree.cost[best])
-            best = k;
-    return best;
-}
-
-static void choose_tree_devices(mo_primal_anneal_state *w, const window *it)
-{
-    mo_primal_anneal_tree *t = &w->tree;
-    int n = w->x->n_devices;
-
-    for (int i = 0; i < t->n; i++)
-        for (int k = 0; k < n; k++)
-            t->cost[i * n + k] = op_cost(w, it, i, k);
-    for (int i = t->n - 1; i > 0; i--)
-        add_subtree_cost(w, it, i);
-    t->device[0] = choose_root_device(w);
-    for (int i = 1; i < t->n; i++)
-        t->device[i] = t->choice[i * n + t->device[t->reader[i]]];
-}
-
 bool mo_primal_anneal_move_tree(mo_primal_anneal_state *w, int op)
 {
     mo_primal_anneal_tree *t = &w->tree;
     bool moved = false, eject;
     window it;
 
+    if (!w->draws.tree)
+        return mo_primal_anneal_move_op(w, op);
     if (!may_move(w, op) || w->x->n_devices > MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES)
         return false;
-    grow_tree(w, find_root(w, op));
+    /* Goes to the only reader of each op, ending at random. */
+    while (has_one_reader(w, op) && mo_primal_anneal_random_below(w, 4) > 0 &&
+           may_move(w, w->x->flows[w->x->out_start[op]].to))
+        op = w->x->flows[w->x->out_start[op]].to;
+    grow_tree(w, op);
     it = find_window(w);
     compute_busy_times(w, &it);
-    set_prices(w, &it);
-    choose_tree_devices(w, &it);
+    /* The price is the cube of the utilization with a random factor. The price
+     * of idle time is random, too: a high one keeps a tree on few devices. */
+    int64_t span_ns = it.to_ns - it.from_ns + 1;
+    int64_t idle = (int64_t) IDLE << mo_primal_anneal_random_below(w, 4);
+
+    for (int r = 0; r < 3 * w->x->n_devices; r++) {
+        int64_t part =
+            (int64_t) (1024 * ((double) t->busy_ns[r] / (double) span_ns));
+        int64_t cube;
+
+        part = mo_min_i64(part, 2048);
+        cube = part * part / 1024 * part / 1024;
+
+        t->price[r] = idle + FULL * cube / 1024 *
+                                 (64 + mo_primal_anneal_random_below(w, 256)) /
+                                 192;
+    }
+    int n = w->x->n_devices;
+
+    for (int i = 0; i < t->n; i++)
+        for (int k = 0; k < n; k++)
+            t->cost[i * n + k] = op_cost(w, &it, i, k);
+    for (int i = t->n - 1; i > 0; i--)
+        add_subtree_cost(w, &it, i);
+    t->device[0] = 0;
+    for (int k = 1; k < n; k++)
+        if (t->cost[k] < t->cost[t->device[0]])
+            t->device[0] = k;
+    for (int i = 1; i < t->n; i++)
+        t->device[i] = t->choice[i * n + t->device[t->reader[i]]];
     for (int i = 0; i < t->n; i++)
         t->is_inside[t->op[i]] = false;
     eject = mo_primal_anneal_may_eject(w);

@@ -9,48 +9,34 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "base/minmax.h"
 #include "schedule/resource.h"
 
 /* After a new placement one move in so many is a justification of its order. */
 enum { JUSTIFY_EVERY = 16 };
 
-/* Returns the transfer that carries flow q to its reader. */
-static int transfer_of(const mo_primal_anneal_state *w, int q)
-{
-    const mo_instance *x = w->x;
-    int to = w->at->device[x->flows[q].to], first;
-
-    if (w->regime.tensors != MO_TENSORS_ONCE)
-        return x->n + q;
-    first = x->tensor_start[x->flows[q].tensor];
-    while (w->at->device[x->flows[first].to] != to)
-        first++;
-    return x->n + first;
-}
-
-static bool is_uncongested(const mo_primal_anneal_state *w, int from, int to)
-{
-    int pair[2];
-    const int *ids;
-
-    return mo_resource_list(w->x, w->regime.congestion, from, to, pair, &ids) ==
-           0;
-}
-
 /* Returns when flow q has arrived; *by is the node that delivered it. */
 static int64_t arrival_ns(const mo_primal_anneal_state *w, int q, int *by)
 {
     const mo_flow *flow = &w->x->flows[q];
     int from = w->at->device[flow->from], to = w->at->device[flow->to];
+    int pair[2];
+    const int *ids;
 
     *by = flow->from;
     if (from == to)
         return w->at->end_ns[flow->from];
-    if (is_uncongested(w, from, to))
+    if (mo_resource_list(w->x, w->regime.congestion, from, to, pair, &ids) == 0)
         return w->at->end_ns[flow->from] +
                mo_schedule_flow_ns(w->x, &w->regime, q, from, to);
-    *by = transfer_of(w, q);
+    /* The transfer that carries it to its reader. */
+    if (w->regime.tensors == MO_TENSORS_ONCE) {
+        q = w->x->tensor_start[flow->tensor];
+        while (w->at->device[w->x->flows[q].to] != to)
+            q++;
+    }
+    *by = w->x->n + q;
     return w->at->end_ns[*by];
 }
 
@@ -78,33 +64,21 @@ static int last_input(const mo_primal_anneal_state *w, int node, int64_t *at_ns)
     return last;
 }
 
-static bool share_resource(const mo_primal_anneal_state *w, const mo_flow *f,
-                           const mo_flow *g)
-{
-    const int *device = w->at->device;
-    int pair[2], other_pair[2];
-    const int *ids, *other_ids;
-    int n = mo_resource_list(w->x, w->regime.congestion, device[f->from],
-                             device[f->to], pair, &ids);
-    int m = mo_resource_list(w->x, w->regime.congestion, device[g->from],
-                             device[g->to], other_pair, &other_ids);
-
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < m; j++)
-            if (ids[i] == other_ids[j])
-                return true;
-    return false;
-}
-
+/* Whether the nodes need the device or a resource one after the other. */
 static bool are_exclusive(const mo_primal_anneal_state *w, int node, int other)
 {
+    const int *device = w->at->device;
+    const mo_flow *f, *g;
+
     if (mo_primal_anneal_node_is_op(w, node) !=
         mo_primal_anneal_node_is_op(w, other))
         return false;
-    return mo_primal_anneal_node_is_op(w, node)
-               ? w->at->device[node] == w->at->device[other]
-               : share_resource(w, mo_primal_anneal_node_flow(w, node),
-                                mo_primal_anneal_node_flow(w, other));
+    if (mo_primal_anneal_node_is_op(w, node))
+        return device[node] == device[other];
+    f = mo_primal_anneal_node_flow(w, node);
+    g = mo_primal_anneal_node_flow(w, other);
+    return mo_resource_is_shared(w->x, w->regime.congestion, device[f->from],
+                                 device[f->to], device[g->from], device[g->to]);
 }
 
 /* Searches the log backwards from *at for the node that ended when this one
@@ -122,18 +96,14 @@ static int find_blocker(const mo_primal_anneal_state *w, int node, int *at)
     return MO_PRIMAL_ANNEAL_NO_BLOCKER;
 }
 
-static int last_ending_op(const mo_primal_anneal_state *w)
-{
-    for (int i = 0; i < w->x->n; i++)
-        if (w->at->end_ns[i] == w->at->makespan_ns)
-            return i;
-    return MO_PRIMAL_ANNEAL_NO_BLOCKER;
-}
-
 static void find_critical_path(mo_primal_anneal_state *w)
 {
-    int at = w->at->n_log, node = last_ending_op(w);
+    int at = w->at->n_log, node = 0;
 
+    while (node < w->x->n && w->at->end_ns[node] != w->at->makespan_ns)
+        node++;
+    if (node == w->x->n)
+        node = MO_PRIMAL_ANNEAL_NO_BLOCKER;
     w->n_chain = 0;
     while (node != MO_PRIMAL_ANNEAL_NO_BLOCKER) {
         mo_primal_anneal_critical_node *critical = &w->chain[w->n_chain++];
@@ -152,29 +122,6 @@ static void find_critical_path(mo_primal_anneal_state *w)
                    ? input
                    : critical->blocker;
     }
-}
-
-static const mo_primal_anneal_critical_node *
-pick_critical_node(mo_primal_anneal_state *w)
-{
-    if (w->n_chain == 0)
-        find_critical_path(w);
-    assert(w->n_chain > 0);
-    return &w->chain[mo_primal_anneal_random_below(w, w->n_chain)];
-}
-
-/* Sets the key of all flows that the transfer carries. */
-static void set_send_key(mo_primal_anneal_state *w, int node, int64_t key)
-{
-    const mo_instance *x = w->x;
-    const mo_flow *flow = mo_primal_anneal_node_flow(w, node);
-    int q = node - x->n, last = q + 1;
-
-    if (w->regime.tensors == MO_TENSORS_ONCE)
-        last = x->tensor_start[flow->tensor + 1];
-    for (; q < last; q++)
-        if (w->at->device[x->flows[q].to] == w->at->device[flow->to])
-            mo_incremental_sim_order_transfer(w->trial, q, key);
 }
 
 static int64_t send_key_of(const mo_primal_anneal_state *w, int node)
@@ -197,8 +144,19 @@ static void order_before(mo_primal_anneal_state *w, int node, int other)
 {
     if (mo_primal_anneal_node_is_op(w, node))
         mo_incremental_sim_order_op(w->trial, node, w->at->key[other] - 1);
-    else
-        set_send_key(w, node, send_key_of(w, other) - 1);
+    else {
+        /* Sets the key of all flows that the transfer carries. */
+        int64_t key = send_key_of(w, other) - 1;
+        const mo_instance *x = w->x;
+        const mo_flow *flow = mo_primal_anneal_node_flow(w, node);
+        int q = node - x->n, last = q + 1;
+
+        if (w->regime.tensors == MO_TENSORS_ONCE)
+            last = x->tensor_start[flow->tensor + 1];
+        for (; q < last; q++)
+            if (w->at->device[x->flows[q].to] == w->at->device[flow->to])
+                mo_incremental_sim_order_transfer(w->trial, q, key);
+    }
 }
 
 /* Returns a random node of those, up to log_at, that took the node's resource
@@ -220,58 +178,18 @@ static int find_favoured(mo_primal_anneal_state *w, int node, int log_at)
     return favoured;
 }
 
-/* The blocker had started before the node was ready: delays it until then,
- * i.e. inserts idle time. */
-static bool delay_blocker(mo_primal_anneal_state *w, int node, int blocker)
-{
-    if (mo_primal_anneal_node_is_op(w, node))
-        mo_incremental_sim_delay_op(w->trial, blocker, w->at->ready_ns[node]);
-    else
-        mo_incremental_sim_delay_transfer(w->trial, blocker - w->x->n,
-                                          w->at->ready_ns[node]);
-    order_before(w, node, blocker);
-    return true;
-}
-
-static bool move_before_blocker(mo_primal_anneal_state *w,
-                                const mo_primal_anneal_critical_node *critical)
-{
-    int favoured = find_favoured(w, critical->node, critical->log_at);
-
-    if (favoured == MO_PRIMAL_ANNEAL_NO_BLOCKER)
-        return mo_primal_anneal_random_below(w, 4) == 0 &&
-               delay_blocker(w, critical->node, critical->blocker);
-    order_before(w, critical->node, favoured);
-    return true;
-}
-
 static bool move_before_favoured(mo_primal_anneal_state *w, int op)
 {
     int at = w->at->n_log - 1, favoured;
 
+    if (!w->draws.order)
+        return mo_primal_anneal_move_op(w, op);
     while (at > 0 && w->at->log[at] != op)
         at--;
     favoured = find_favoured(w, op, at - 1);
     if (favoured == MO_PRIMAL_ANNEAL_NO_BLOCKER)
         return false;
     order_before(w, op, favoured);
-    return true;
-}
-
-/* Sets a release time, at the end of another op of the device, or clears it. */
-static bool move_release(mo_primal_anneal_state *w, int op)
-{
-    int other;
-
-    if (w->at->release_ns[op] > 0 && mo_primal_anneal_random_below(w, 2) == 0) {
-        mo_incremental_sim_delay_op(w->trial, op, 0);
-        return true;
-    }
-    other = mo_primal_anneal_random_below(w, w->x->n);
-    if (w->at->device[other] != w->at->device[op] ||
-        w->at->end_ns[other] <= w->at->start_ns[op] || other == op)
-        return false;
-    mo_incremental_sim_delay_op(w->trial, op, w->at->end_ns[other]);
     return true;
 }
 
@@ -306,6 +224,11 @@ mo_status mo_primal_anneal_state_open(mo_primal_anneal_state *w,
                                    .regime = *regime,
                                    .options = options,
                                    .random = { options->seed } };
+    w->draws.group = !mo_ablated(MO_ABLATION_anneal_group);
+    w->draws.tree = !mo_ablated(MO_ABLATION_anneal_tree);
+    w->draws.order = !mo_ablated(MO_ABLATION_anneal_order);
+    w->draws.release = !mo_ablated(MO_ABLATION_anneal_release);
+    w->draws.justify = !mo_ablated(MO_ABLATION_anneal_justify);
     status = mo_placement_units_make(x, regime, &w->units, err);
     if (status == MO_OK)
         status = mo_incremental_sim_new(x, regime, &w->trial, err);
@@ -376,11 +299,37 @@ static int op_of(mo_primal_anneal_state *w, int node)
  * equal branches: there devices are full. */
 static bool propose_critical_move(mo_primal_anneal_state *w)
 {
-    const mo_primal_anneal_critical_node *critical = pick_critical_node(w);
-    int pick = mo_primal_anneal_random_below(w, 16);
+    const mo_primal_anneal_critical_node *critical;
+    int pick;
 
-    if (critical->blocker != MO_PRIMAL_ANNEAL_NO_BLOCKER && pick < 4)
-        return move_before_blocker(w, critical);
+    if (w->n_chain == 0)
+        find_critical_path(w);
+    assert(w->n_chain > 0);
+    critical = &w->chain[mo_primal_anneal_random_below(w, w->n_chain)];
+    pick = mo_primal_anneal_random_below(w, 16);
+    if (critical->blocker != MO_PRIMAL_ANNEAL_NO_BLOCKER && pick < 4 &&
+        w->draws.order) {
+        /* Moves a node before one that took its resource when it was ready
+         * already. Where there is none, its blocker had started before: delays
+         * that until then, i.e. inserts idle time. */
+        int node = critical->node, blocker = critical->blocker;
+        int favoured = find_favoured(w, node, critical->log_at);
+
+        if (favoured != MO_PRIMAL_ANNEAL_NO_BLOCKER) {
+            order_before(w, node, favoured);
+            return true;
+        }
+        if (mo_primal_anneal_random_below(w, 4) > 0)
+            return false;
+        if (mo_primal_anneal_node_is_op(w, node))
+            mo_incremental_sim_delay_op(w->trial, blocker,
+                                        w->at->ready_ns[node]);
+        else
+            mo_incremental_sim_delay_transfer(w->trial, blocker - w->x->n,
+                                              w->at->ready_ns[node]);
+        order_before(w, node, blocker);
+        return true;
+    }
     if (critical->blocker != MO_PRIMAL_ANNEAL_NO_BLOCKER && pick < 9)
         return mo_primal_anneal_move_op(w, op_of(w, critical->blocker));
     pick = mo_primal_anneal_random_below(w, 16);
@@ -395,13 +344,40 @@ static bool propose_critical_move(mo_primal_anneal_state *w)
     return mo_primal_anneal_move_op(w, op_of(w, critical->node));
 }
 
-static bool propose_random_move(mo_primal_anneal_state *w)
+bool mo_primal_anneal_propose(mo_primal_anneal_state *w)
 {
+    if (w->is_new && w->draws.justify &&
+        mo_primal_anneal_random_below(w, JUSTIFY_EVERY) == 0) {
+        w->is_new = false;
+        set_justified_order(w, w->at->end_ns);
+        return true;
+    }
+    if (mo_primal_anneal_random_below(w, 4) > 0) {
+        return propose_critical_move(w);
+    }
+
     int op = mo_primal_anneal_random_below(w, w->x->n),
         pick = mo_primal_anneal_random_below(w, 16);
 
-    if (pick < 1 || (pick < 4 && !w->options->branch_ops))
-        return move_release(w, op);
+    if (pick < 1 || (pick < 4 && !w->options->branch_ops)) {
+        /* Sets a release time, at the end of another op of the device, or
+         * clears it. */
+        int other;
+
+        if (!w->draws.release)
+            return mo_primal_anneal_move_op(w, op);
+        if (w->at->release_ns[op] > 0 &&
+            mo_primal_anneal_random_below(w, 2) == 0) {
+            mo_incremental_sim_delay_op(w->trial, op, 0);
+            return true;
+        }
+        other = mo_primal_anneal_random_below(w, w->x->n);
+        if (w->at->device[other] != w->at->device[op] ||
+            w->at->end_ns[other] <= w->at->start_ns[op] || other == op)
+            return false;
+        mo_incremental_sim_delay_op(w->trial, op, w->at->end_ns[other]);
+        return true;
+    }
     if (pick < 4)
         return mo_primal_anneal_move_branch(w);
     if (pick < 7)
@@ -413,15 +389,4 @@ static bool propose_random_move(mo_primal_anneal_state *w)
     if (pick < 14 && w->options->branch_ops)
         return mo_primal_anneal_move_exchange(w, op);
     return mo_primal_anneal_move_op(w, op);
-}
-
-bool mo_primal_anneal_propose(mo_primal_anneal_state *w)
-{
-    if (w->is_new && mo_primal_anneal_random_below(w, JUSTIFY_EVERY) == 0) {
-        w->is_new = false;
-        set_justified_order(w, w->at->end_ns);
-        return true;
-    }
-    return mo_primal_anneal_random_below(w, 4) > 0 ? propose_critical_move(w)
-                                                   : propose_random_move(w);
 }

@@ -69,6 +69,10 @@ typedef struct mo_primal_anneal_state {
     mo_incremental_sim *trial; /* the current plan, and the proposal */
     const mo_incremental_sim_state *at; /* of trial; valid while that is */
     mo_random random;
+    /* Move kinds that are drawn; another op move takes the place of others. */
+    struct {
+        bool group, tree, order, release, justify;
+    } draws;
 
     int64_t *room_bytes;    /* by device: free with the proposed moves; negative
                                where they exceed its memory */

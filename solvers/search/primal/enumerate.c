@@ -3,12 +3,14 @@
 
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "schedule/heuristic/heft.h"
 
 enum {
-    MAX_OPS = 6,          /* without a pin */
-    MAX_PLACEMENTS = 2000 /* with one other device each */
+    MAX_OPS = 6,           /* without a pin */
+    MAX_PLACEMENTS = 2000, /* with one other device each */
+    OP_WORK = 600          /* of an op of a placement (mo_stop_spend) */
 };
 
 bool mo_primal_enumerate_pays(const mo_instance *x, int u, int v)
@@ -19,7 +21,8 @@ bool mo_primal_enumerate_pays(const mo_instance *x, int u, int v)
         n_ops += i != u && i != v && x->pin[i] == MO_FREE;
     for (int i = 0; i < n_ops && i < MAX_OPS; i++)
         n *= 3;
-    return x->n_groups == 0 && n_ops <= MAX_OPS && n <= MAX_PLACEMENTS;
+    return !mo_ablated(MO_ABLATION_enumerate) && x->n_groups == 0 &&
+           n_ops <= MAX_OPS && n <= MAX_PLACEMENTS;
 }
 
 typedef struct enumeration {
@@ -31,29 +34,13 @@ typedef struct enumeration {
     size_t *n, *room;
 } enumeration;
 
-static mo_status append_schedule(enumeration *e, mo_error *err)
-{
-    mo_schedule *s = NULL;
-    mo_status status = mo_heft(e->x, e->regime, e->placement, &s, err);
-
-    if (status != MO_OK || !s)
-        return status;
-    status = mo_schedule_left_shift(e->x, s, err);
-    if (status == MO_OK)
-        status = MO_ARRAY_GROW(*e->schedules, *e->n, *e->room, err);
-    if (status == MO_OK)
-        (*e->schedules)[(*e->n)++] = s;
-    else
-        mo_schedule_free(s);
-    return status;
-}
-
 /* The placements on a, b and, unless it is MO_FREE, the other device: those
  * that use it, as numbers of base 3. */
-static mo_status append_placements(enumeration *e, int a, int b, int other,
-                                   const mo_stop *stop, mo_error *err)
+static mo_status append_placements(enumeration *e,
+                                   const mo_primal_enumerate_ends *ends,
+                                   int other, mo_error *err)
 {
-    const int devices[] = { a, b, other };
+    const int devices[] = { ends->a, ends->b, other };
     int n_codes = 1;
     mo_status status = MO_OK;
 
@@ -65,20 +52,32 @@ static mo_status append_placements(enumeration *e, int a, int b, int other,
 
         for (int i = 0; i < e->n_ops; i++, rest /= 3) {
             uses_other |= rest % 3 == 2;
-            is_twice |= rest % 3 == 1 && a == b;
+            is_twice |= rest % 3 == 1 && ends->a == ends->b;
             e->placement[e->ops[i]] = devices[rest % 3];
         }
         if (is_twice || uses_other != (other != MO_FREE))
             continue;
-        if (mo_stop_reached(stop))
+        if (mo_stop_spend(ends->stop, OP_WORK * e->x->n))
             break;
-        status = append_schedule(e, err);
+
+        mo_schedule *s = NULL;
+        status = mo_heft(e->x, e->regime, e->placement, &s, err);
+
+        if (status == MO_OK && s) {
+            status = mo_schedule_left_shift(e->x, s, err);
+            if (status == MO_OK)
+                status = MO_ARRAY_GROW(*e->schedules, *e->n, *e->room, err);
+            if (status == MO_OK)
+                (*e->schedules)[(*e->n)++] = s;
+            else
+                mo_schedule_free(s);
+        }
     }
     return status;
 }
 
 mo_status mo_primal_enumerate(const mo_instance *x, const mo_regime *regime,
-                              int a, int b, const mo_stop *stop,
+                              const mo_primal_enumerate_ends *ends,
                               mo_schedule ***schedules, size_t *n, size_t *room,
                               mo_error *err)
 {
@@ -96,10 +95,10 @@ mo_status mo_primal_enumerate(const mo_instance *x, const mo_regime *regime,
             e.ops[e.n_ops++] = i;
     }
     if (status == MO_OK)
-        status = append_placements(&e, a, b, MO_FREE, stop, err);
+        status = append_placements(&e, ends, MO_FREE, err);
     for (int k = 0; k < x->n_devices && status == MO_OK; k++)
-        if (k != a && k != b)
-            status = append_placements(&e, a, b, k, stop, err);
+        if (k != ends->a && k != ends->b)
+            status = append_placements(&e, ends, k, err);
     free(e.placement);
     return status;
 }

@@ -20,12 +20,18 @@
  * (MO_FREE: none): it takes milliseconds. */
 bool mo_primal_enumerate_pays(const mo_instance *x, int u, int v);
 
+/* The devices of u and v, and the end of the enumeration (NULL: no limit). */
+typedef struct mo_primal_enumerate_ends {
+    int a, b;
+    const mo_stop *stop;
+} mo_primal_enumerate_ends;
+
 /* Appends list schedules by placement to the *n schedules (*room of them
  * allocated): the ops without a pin on a, b or one other device.  u and v of x
- * are pinned to a and b.  Until stop (NULL: no limit).  The caller frees the
- * schedules and the array, also after an error. */
+ * are pinned to a and b.  The caller frees the schedules and the array, also
+ * after an error. */
 mo_status mo_primal_enumerate(const mo_instance *x, const mo_regime *regime,
-                              int a, int b, const mo_stop *stop,
+                              const mo_primal_enumerate_ends *ends,
                               mo_schedule ***schedules, size_t *n, size_t *room,
                               mo_error *err);
 

@@ -7,11 +7,18 @@
  * without and with the block that it begins, since a widely read tensor is
  * best where its readers are. Multi-start: all ops without a device start on
  * one device, for each in turn; then first-improvement sweeps over the groups.
+ *
+ * These alternate with idle time before transfers. The simulator is
+ * work-conserving; a long transfer is at times better delayed until one that
+ * the chain needs has passed: for each of the longest transfers all ends of
+ * conflicting ones are tried as release times.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/minmax.h"
+#include "schedule/resource.h"
 #include "solvers/search/primal/spine_internal.h"
 
 enum {
@@ -19,26 +26,46 @@ enum {
     ROUNDS = 5,
     HOPELESS = 2, /* times the best: such a start is skipped */
     MAX_HUBS = 64,
-    EFFORT = 20000000 /* simulated ops, about */
+    MAX_HELD = 24,     /* longest transfers that are delayed */
+    MAX_TIMES = 200,   /* release times for each */
+    EFFORT = 20000000, /* simulated ops, about */
+    DELAY_EFFORT = EFFORT / 2,
+    OP_WORK = 27 /* of a simulated op (mo_stop_spend) */
 };
+
+/* The plan, its makespan and the effort spent on it. */
+typedef struct evaluator {
+    const mo_primal_group_problem *of;
+    mo_sim *sim;
+    mo_sim_plan *plan;
+    int64_t best_ns, evaluations, effort;
+} evaluator;
 
 typedef struct group_search {
     const mo_instance *x;
-    const mo_stop *stop;
-    mo_sim *sim;
-    mo_sim_plan *plan;
+    evaluator e;
     int *set;         /* by op: union-find parent */
     int *start, *ops; /* of group s: ops[start[s] .. start[s + 1]) */
     int n_sets, n_ops, ops_room;
-    int *before; /* by op of a group: device before the move */
-    int *home;   /* by op: its first device */
-    int *left;   /* ops away from home */
-    bool *loose; /* by op: had no device */
-    int64_t best_ns, evaluations;
+    int *before;      /* by op of a group: device before the move */
+    int *home;        /* by op: its first device */
+    int *left;        /* ops away from home */
+    bool *loose;      /* by op: had no device */
     mo_sim_plan best; /* of all starts: devices and delays */
     int *group;       /* scratch, by colocation group */
     int *numbers;     /* buffer that the others point into */
 } group_search;
+
+typedef struct delay_search {
+    const mo_instance *x;
+    evaluator e;
+    const int *home;       /* by op: device in its block, or -1 */
+    mo_schedule *s;        /* of the plan at the begin of the sweep */
+    int longest[MAX_HELD]; /* indices of its transfers */
+    int *moved, *place;    /* ops, and their alternative devices */
+    bool *hit;             /* by block */
+    int64_t times_ns[MAX_TIMES];
+} delay_search;
 
 static int find_set(group_search *s, int op)
 {
@@ -101,27 +128,6 @@ static void append_groups_by_key(group_search *s, const int *key, int n_keys,
             s->ops[count[key[i]]++] = i;
 }
 
-/* A set without movable op gets key -1. */
-static void append_set_groups(group_search *s,
-                              const mo_primal_spine_role *roles, int n_blocks,
-                              int *key, int *count)
-{
-    const mo_instance *x = s->x;
-
-    for (int i = 0; i < x->n; i++)
-        key[i] = -1;
-    for (int i = 0; i < x->n; i++)
-        if (s->loose[i] || roles[i].is_end)
-            key[find_set(s, i)] = 0;
-    for (int i = 0; i < x->n; i++) /* the root of a set is its first op */
-        key[i] = key[find_set(s, i)] < 0 ? -1 : find_set(s, i);
-    append_groups_by_key(s, key, x->n, count);
-    for (int i = 0; i < x->n; i++)
-        key[i] =
-            roles[i].is_end || x->group[i] != MO_FREE ? -1 : roles[i].block;
-    append_groups_by_key(s, key, n_blocks, count);
-}
-
 /* Appends the set of op to the last group, unless it is marked with the
  * number. */
 static void append_set(group_search *s, int op, int *mark, int number)
@@ -175,42 +181,192 @@ static void append_hub_groups(group_search *s,
     }
 }
 
-static bool accept_if_shorter(group_search *s)
+/* Accepts the plan if it is shorter than the best. */
+static bool accept_if_shorter(evaluator *e)
 {
-    int64_t ns = mo_sim_run(s->sim, s->plan, s->best_ns);
+    int64_t ns = mo_sim_run(e->sim, e->plan, e->best_ns);
 
-    s->evaluations++;
-    if (ns >= s->best_ns)
+    e->evaluations++;
+    if (ns >= e->best_ns)
         return false;
-    s->best_ns = ns;
+    e->best_ns = ns;
     return true;
 }
 
-static bool is_effort_spent(const group_search *s)
+static bool is_effort_spent(const evaluator *e)
 {
-    return s->evaluations * s->x->n > EFFORT || mo_stop_reached(s->stop);
+    return e->evaluations * e->of->x->n >= e->effort ||
+           mo_stop_spend(e->of->stop, OP_WORK * e->of->x->n);
+}
+
+static int64_t transfer_ns(const mo_transfer *t)
+{
+    return t->end_ns - t->start_ns;
+}
+
+/* Returns the number of longest transfers, in order of length. */
+static int find_longest(delay_search *h)
+{
+    const mo_schedule *s = h->s;
+    int n = 0;
+
+    for (int i = 0; i < s->n_transfers; i++) {
+        int at = n < MAX_HELD ? n++ : MAX_HELD;
+
+        for (; at > 0 && transfer_ns(&s->transfers[i]) >
+                             transfer_ns(&s->transfers[h->longest[at - 1]]);
+             at--)
+            if (at < MAX_HELD)
+                h->longest[at] = h->longest[at - 1];
+        if (at < MAX_HELD)
+            h->longest[at] = i;
+    }
+    return n;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    int64_t s = *(const int64_t *) a, t = *(const int64_t *) b;
+
+    return (s > t) - (s < t);
+}
+
+static bool has_left_home(const delay_search *h, int op)
+{
+    return h->home[op] >= 0 && h->x->group[op] == MO_FREE &&
+           !h->e.of->roles[op].is_end && h->e.plan->device[op] != h->home[op];
+}
+
+/* Returns the ops that avoid the transfer: all ops of a block that have left
+ * home, if one of them starts while it is under way. */
+static int find_avoiding_ops(delay_search *h, const mo_transfer *t)
+{
+    const mo_schedule *s = h->s;
+    int n = 0;
+
+    memset(h->hit, 0, ((size_t) h->x->n + 1) * sizeof *h->hit);
+    for (int i = 0; i < h->x->n; i++)
+        if (has_left_home(h, i) && s->start_ns[i] < t->end_ns &&
+            s->start_ns[i] >= t->start_ns)
+            h->hit[h->e.of->roles[i].block] = true;
+    for (int i = 0; i < h->x->n; i++)
+        if (has_left_home(h, i) && h->hit[h->e.of->roles[i].block])
+            h->moved[n++] = i;
+    return n;
+}
+
+/* Exchanges the devices of the moved ops with those in place. */
+static void swap_devices(delay_search *h, int n)
+{
+    for (int i = 0; i < n; i++) {
+        int *now = &h->e.plan->device[h->moved[i]], before = *now;
+
+        *now = h->place[i];
+        h->place[i] = before;
+    }
+}
+
+/* Tries the delay with the moved ops back home, then without. */
+static bool try_delay(delay_search *h, int n_moved)
+{
+    if (n_moved > 0) {
+        swap_devices(h, n_moved);
+        if (accept_if_shorter(&h->e))
+            return true;
+        swap_devices(h, n_moved);
+    }
+    return accept_if_shorter(&h->e);
+}
+
+static void delay_transfer(delay_search *h, const mo_transfer *t)
+{
+    int64_t *send_release_ns = &h->e.plan->send_release_ns[t->item],
+            kept_ns = *send_release_ns;
+    mo_congestion congestion = h->e.of->regime->congestion;
+    const mo_schedule *s = h->s;
+    int n = 0, n_moved = find_avoiding_ops(h, t);
+
+    /* The ends of conflicting transfers, ascending. */
+    for (int i = 0; i < s->n_transfers && n < MAX_TIMES; i++)
+        if (s->transfers[i].end_ns > t->start_ns && &s->transfers[i] != t &&
+            mo_resource_is_shared(h->x, congestion, t->from, t->to,
+                                  s->transfers[i].from, s->transfers[i].to))
+            h->times_ns[n++] = s->transfers[i].end_ns;
+    qsort(h->times_ns, (size_t) n, sizeof *h->times_ns, compare_times);
+
+    for (int i = 0; i < n_moved; i++)
+        h->place[i] = h->home[h->moved[i]];
+    for (int i = -1; i < n && !is_effort_spent(&h->e); i++) {
+        int64_t before_ns = h->e.best_ns;
+
+        *send_release_ns = i < 0 ? 0 : h->times_ns[i];
+        if (*send_release_ns != kept_ns && try_delay(h, n_moved))
+            kept_ns = *send_release_ns;
+        if (h->e.best_ns < before_ns)
+            n_moved = 0; /* already moved, or better where they are */
+    }
+    *send_release_ns = kept_ns;
+}
+
+/* Delays transfers (inserted idle time) where that shortens the whole, also
+ * together with moving ops back home. */
+static mo_status delay_transfers(group_search *s, mo_error *err)
+{
+    size_t n = (size_t) s->x->n + 1;
+    delay_search h = { .x = s->x, .e = s->e, .home = s->home };
+    mo_status status = MO_OK;
+    bool better = true;
+
+    if (mo_resource_count(s->x, s->e.of->regime->congestion) == 0 ||
+        mo_ablated(MO_ABLATION_transfer_delay))
+        return MO_OK;
+    h.e.evaluations = 0;
+    h.e.effort = DELAY_EFFORT;
+    h.moved = malloc(n * sizeof *h.moved);
+    h.place = malloc(n * sizeof *h.place);
+    h.hit = malloc(n * sizeof *h.hit); /* by block: each has an op of its own */
+    if (!h.moved || !h.place || !h.hit)
+        status = mo_fail_memory(err);
+    for (int i = 0; i < SWEEPS && better && status == MO_OK; i++) {
+        int64_t before_ns = h.e.best_ns;
+
+        status = mo_sim_schedule(h.e.sim, h.e.plan, &h.s, err);
+        if (status == MO_OK) {
+            int n_longest = find_longest(&h);
+
+            for (int j = 0; j < n_longest; j++)
+                delay_transfer(&h, &h.s->transfers[h.longest[j]]);
+            mo_schedule_free(h.s);
+        }
+        better = h.e.best_ns < before_ns;
+    }
+    s->e.best_ns = h.e.best_ns;
+    free(h.moved);
+    free(h.place);
+    free(h.hit);
+    return status;
 }
 
 /* Moves ops back home if that is shorter: those of one block, without its
  * ends, or all of them with block -1. */
-static bool try_moving_home(group_search *s, const mo_primal_spine_role *roles,
-                            int block)
+static bool try_moving_home(group_search *s, int block)
 {
+    const mo_primal_spine_role *roles = s->e.of->roles;
     int n = 0;
 
-    s->evaluations++; /* counting costs as much */
+    s->e.evaluations++; /* counting costs as much */
     for (int i = 0; i < s->x->n; i++)
-        if (!s->loose[i] && s->plan->device[i] != s->home[i] &&
+        if (!s->loose[i] && s->e.plan->device[i] != s->home[i] &&
             (block < 0 || (roles[i].block == block && !roles[i].is_end &&
                            s->x->group[i] == MO_FREE))) {
             s->left[n] = i;
-            s->before[n++] = s->plan->device[i];
-            s->plan->device[i] = s->home[i];
+            s->before[n++] = s->e.plan->device[i];
+            s->e.plan->device[i] = s->home[i];
         }
-    if (n > 0 && accept_if_shorter(s))
+    if (n > 0 && accept_if_shorter(&s->e))
         return true;
     for (int j = 0; j < n; j++)
-        s->plan->device[s->left[j]] = s->before[j];
+        s->e.plan->device[s->left[j]] = s->before[j];
     return false;
 }
 
@@ -227,7 +383,7 @@ static bool try_moving_group(group_search *s, int set, int device)
     bool same = true;
 
     for (int at = s->start[set]; at < s->start[set + 1]; at++) {
-        int *now = &s->plan->device[s->ops[at]];
+        int *now = &s->e.plan->device[s->ops[at]];
 
         s->before[at] = *now;
         if (s->x->pin[s->ops[at]] == MO_FREE && *now != device) {
@@ -235,23 +391,23 @@ static bool try_moving_group(group_search *s, int set, int device)
             same = false;
         }
     }
-    if (!same && accept_if_shorter(s))
+    if (!same && accept_if_shorter(&s->e))
         return true;
     for (int at = s->start[set]; at < s->start[set + 1]; at++)
-        s->plan->device[s->ops[at]] = s->before[at];
+        s->e.plan->device[s->ops[at]] = s->before[at];
     return false;
 }
 
-static void sweep_groups(group_search *s, const mo_primal_spine_role *roles,
-                         int n_blocks)
+static void sweep_groups(group_search *s)
 {
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         bool moved = false;
 
-        for (int block = -1; block < n_blocks && !is_effort_spent(s); block++)
-            moved |= try_moving_home(s, roles, block);
+        for (int block = -1;
+             block < s->e.of->n_blocks && !is_effort_spent(&s->e); block++)
+            moved |= try_moving_home(s, block);
         for (int set = 0; set < s->n_sets; set++)
-            for (int k = 0; k < s->x->n_devices && !is_effort_spent(s); k++)
+            for (int k = 0; k < s->x->n_devices && !is_effort_spent(&s->e); k++)
                 if (try_moving_group(s, set, k))
                     moved = true;
         if (!moved)
@@ -259,59 +415,47 @@ static void sweep_groups(group_search *s, const mo_primal_spine_role *roles,
     }
 }
 
-/* Alternates group moves and transfer delays: each opens moves for the
- * other. */
-static mo_status alternate_moves(group_search *s,
-                                 const mo_primal_spine_role *roles,
-                                 int n_blocks, const mo_regime *regime,
-                                 mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < ROUNDS && status == MO_OK; i++) {
-        int64_t before_ns = s->best_ns;
-
-        sweep_groups(s, roles, n_blocks);
-        status = mo_primal_transfer_delay(s->x, regime, s->stop, roles, s->home,
-                                          s->sim, s->plan, &s->best_ns, err);
-        if (i > 0 && s->best_ns == before_ns)
-            break;
-    }
-    return status;
-}
-
 /* Multi-start over the devices; hopeless starts are skipped, the best plan is
  * kept. */
-static mo_status start_on_each_device(group_search *s,
-                                      const mo_primal_spine_role *roles,
-                                      int n_blocks, const mo_regime *regime,
-                                      mo_error *err)
+static mo_status start_on_each_device(group_search *s, mo_error *err)
 {
     int64_t least_ns = INT64_MAX;
     mo_status status = MO_OK;
 
     for (int k = 0; k < s->x->n_devices && status == MO_OK; k++) {
-        if (k > 0 && mo_stop_reached(s->stop))
+        if (k > 0 && mo_stop_reached(s->e.of->stop))
             break;
         /* Start: ops without a device on this one, all others at home, no
          * delays. */
         for (int i = 0; i < s->x->n; i++)
-            s->plan->device[i] = !s->loose[i]              ? s->home[i]
-                                 : s->x->pin[i] == MO_FREE ? k
-                                                           : s->x->pin[i];
+            s->e.plan->device[i] = !s->loose[i]              ? s->home[i]
+                                   : s->x->pin[i] == MO_FREE ? k
+                                                             : s->x->pin[i];
         for (int q = 0; q < s->x->n_flows; q++)
-            s->plan->send_release_ns[q] = 0;
-        s->best_ns = mo_sim_run(s->sim, s->plan, INT64_MAX);
-        s->evaluations = 0;
-        if (s->best_ns / HOPELESS >= least_ns)
+            s->e.plan->send_release_ns[q] = 0;
+        s->e.best_ns = mo_sim_run(s->e.sim, s->e.plan, INT64_MAX);
+        s->e.evaluations = 0;
+        if (s->e.best_ns / HOPELESS >= least_ns)
             continue;
-        status = alternate_moves(s, roles, n_blocks, regime, err);
-        if (s->best_ns >= least_ns)
+        /* Alternates group moves and transfer delays: each opens moves for the
+         * other. */
+        status = MO_OK;
+
+        for (int i = 0; i < ROUNDS && status == MO_OK; i++) {
+            int64_t before_ns = s->e.best_ns;
+
+            if (!mo_ablated(MO_ABLATION_group_moves))
+                sweep_groups(s);
+            status = delay_transfers(s, err);
+            if (i > 0 && s->e.best_ns == before_ns)
+                break;
+        }
+        if (s->e.best_ns >= least_ns)
             continue;
-        least_ns = s->best_ns;
-        copy_plan(s->x, s->plan, &s->best);
+        least_ns = s->e.best_ns;
+        copy_plan(s->x, s->e.plan, &s->best);
     }
-    copy_plan(s->x, &s->best, s->plan);
+    copy_plan(s->x, &s->best, s->e.plan);
     return status;
 }
 
@@ -337,22 +481,15 @@ static mo_status reserve_buffers(group_search *s, size_t n, mo_error *err)
     return MO_OK;
 }
 
-static void clear_search(group_search *s)
+mo_status mo_primal_group_moves(const mo_primal_group_problem *problem,
+                                mo_sim *sim, mo_sim_plan *plan, mo_error *err)
 {
-    free(s->best.send_release_ns);
-    free(s->best.device);
-    free(s->loose);
-    free(s->group);
-    free(s->numbers);
-}
-
-mo_status mo_primal_group_moves(const mo_instance *x, const mo_regime *regime,
-                                const mo_stop *stop, mo_sim *sim,
-                                const mo_primal_spine_role *roles, int n_blocks,
-                                mo_sim_plan *plan, mo_error *err)
-{
-    size_t n = (size_t) mo_max_int(x->n, n_blocks) + 1 + MAX_HUBS;
-    group_search s = { .x = x, .stop = stop, .sim = sim, .plan = plan };
+    const mo_instance *x = problem->x;
+    size_t n = (size_t) mo_max_int(x->n, problem->n_blocks) + 1 + MAX_HUBS;
+    group_search s = {
+        .x = x,
+        .e = { .of = problem, .sim = sim, .plan = plan, .effort = EFFORT }
+    };
     mo_status status = reserve_buffers(&s, n, err);
 
     if (status == MO_OK) {
@@ -361,11 +498,34 @@ mo_status mo_primal_group_moves(const mo_instance *x, const mo_regime *regime,
             s.loose[i] = plan->device[i] < 0;
         }
         unite_connected(&s);
-        append_set_groups(&s, roles, n_blocks, s.numbers + 11 * n,
-                          s.numbers + 12 * n);
-        append_hub_groups(&s, roles, s.numbers + 11 * n);
-        status = start_on_each_device(&s, roles, n_blocks, regime, err);
+
+        /* The key of a set is its root, its first op; a set without movable op
+         * gets key -1. */
+        const mo_primal_spine_role *roles = problem->roles;
+        int *key = s.numbers + 11 * n;
+        int *count = s.numbers + 12 * n;
+        const mo_instance *instance = s.x;
+
+        for (int i = 0; i < instance->n; i++)
+            key[i] = -1;
+        for (int i = 0; i < instance->n; i++)
+            if (s.loose[i] || roles[i].is_end)
+                key[find_set(&s, i)] = 0;
+        for (int i = 0; i < instance->n; i++)
+            key[i] = key[find_set(&s, i)] < 0 ? -1 : find_set(&s, i);
+        append_groups_by_key(&s, key, instance->n, count);
+        for (int i = 0; i < instance->n; i++)
+            key[i] = roles[i].is_end || instance->group[i] != MO_FREE
+                         ? -1
+                         : roles[i].block;
+        append_groups_by_key(&s, key, problem->n_blocks, count);
+        append_hub_groups(&s, problem->roles, s.numbers + 11 * n);
+        status = start_on_each_device(&s, err);
     }
-    clear_search(&s);
+    free(s.best.send_release_ns);
+    free(s.best.device);
+    free(s.loose);
+    free(s.group);
+    free(s.numbers);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "base/parallel_for.h"
 #include "schedule/heuristic/heft.h"
 #include "solvers/search/bound/load/load_bound.h"
@@ -46,34 +47,23 @@ static void round_pair(void *context, int pair, int thread)
     mo_primal_load_start *s = r->start;
     const mo_bound_segment *segment = &s->fork->segment;
     int a = pair / s->n_devices, b = pair % s->n_devices;
+    mo_forkjoin_case at;
 
     (void) thread;
     if (mo_stop_reached(r->stop) || !is_end_allowed(s, segment->u, a) ||
         !is_end_allowed(s, segment->v, b))
         return;
-    r->status[pair] =
-        mo_load_round(s->fork, r->regime, segment->u == MO_FREE ? MO_FREE : a,
-                      segment->v == MO_FREE ? MO_FREE : b, r->price_ns,
-                      devices_of(s, pair), &s->found[pair], &r->errors[pair]);
-}
-
-static void price_ops(rounding *r, const double *price_ns)
-{
-    const mo_allowed_devices *places = r->start->fork->places;
-
-    for (int i = 0; i < places->x->n; i++)
-        for (int k = 0; k < r->start->n_devices; k++)
-            r->price_ns[mo_allowed_devices_index(places, i, k)] =
-                (int64_t) (price_ns[k] *
-                           (double) mo_allowed_devices_resident_bytes(places,
-                                                                      i));
+    at = mo_forkjoin_at(s->fork, a, b);
+    r->status[pair] = mo_load_round(&at, r->price_ns, devices_of(s, pair),
+                                    &s->found[pair], &r->errors[pair]);
 }
 
 static mo_status round_pairs(rounding *r, const double *price_ns, int threads,
                              mo_error *err)
 {
+    const mo_allowed_devices *places = r->start->fork->places;
     size_t n_devices = (size_t) r->start->n_devices;
-    size_t n = (size_t) r->start->fork->places->x->n;
+    size_t n = (size_t) places->x->n;
     mo_status status = MO_OK;
 
     r->price_ns = calloc(n + 1, n_devices * sizeof *r->price_ns);
@@ -82,7 +72,12 @@ static mo_status round_pairs(rounding *r, const double *price_ns, int threads,
     if (!r->price_ns || !r->status || !r->errors) {
         status = mo_fail_memory(err);
     } else {
-        price_ops(r, price_ns);
+        for (int i = 0; i < places->x->n; i++)
+            for (int k = 0; k < r->start->n_devices; k++)
+                r->price_ns[mo_allowed_devices_index(places, i, k)] =
+                    (int64_t) (price_ns[k] *
+                               (double) mo_allowed_devices_resident_bytes(
+                                   places, i));
         mo_parallel_for(threads, (int) (n_devices * n_devices), round_pair, r);
     }
     for (size_t i = 0; i < n_devices * n_devices && status == MO_OK; i++) {
@@ -108,7 +103,7 @@ mo_status mo_primal_load_start_new(const mo_forkjoin *fork,
     mo_status status = MO_OK;
 
     *start = NULL;
-    if (n_devices > MAX_DEVICES ||
+    if (mo_ablated(MO_ABLATION_load_start) || n_devices > MAX_DEVICES ||
         (int64_t) n_pairs * n_devices * fork->places->x->n > MAX_WORK ||
         !mo_forkjoin_has_many_equal_branches(fork))
         return MO_OK;
@@ -172,17 +167,6 @@ static bool fill_placement(placing *p, int pair, int others)
     return true;
 }
 
-/* Returns the makespan and the price of the resident bytes. */
-static double priced_ns(const placing *p, const mo_schedule *s)
-{
-    double sum_ns = (double) s->makespan_ns;
-
-    for (int i = 0; i < p->x->n; i++)
-        sum_ns += p->price_ns[s->device[i]] *
-                  (double) mo_regime_resident_bytes(p->x, p->regime->memory, i);
-    return sum_ns;
-}
-
 static mo_status try_placement(placing *p, mo_error *err)
 {
     mo_schedule *s = NULL;
@@ -191,8 +175,16 @@ static mo_status try_placement(placing *p, mo_error *err)
 
     if (status == MO_OK && s)
         status = mo_schedule_left_shift(p->x, s, err);
-    if (status == MO_OK && s)
-        cost_ns = priced_ns(p, s);
+    if (status == MO_OK && s) {
+        /* The makespan and the price of the resident bytes. */
+        double sum_ns = (double) s->makespan_ns;
+
+        for (int i = 0; i < p->x->n; i++)
+            sum_ns +=
+                p->price_ns[s->device[i]] *
+                (double) mo_regime_resident_bytes(p->x, p->regime->memory, i);
+        cost_ns = sum_ns;
+    }
     if (status == MO_OK && cost_ns < p->least_ns) {
         mo_schedule *worse = p->best;
 
@@ -202,15 +194,6 @@ static mo_status try_placement(placing *p, mo_error *err)
     }
     mo_schedule_free(s);
     return status;
-}
-
-static void mark_placed(placing *p)
-{
-    const mo_forkjoin *fork = p->start->fork;
-
-    for (int c = 0; c < fork->n_classes; c++)
-        for (int i = 0; i < fork->classes[c].n * fork->classes[c].count; i++)
-            p->is_placed[fork->classes[c].members[i]] = true;
 }
 
 mo_status mo_primal_load_start_schedule(const mo_primal_load_start *s,
@@ -231,7 +214,12 @@ mo_status mo_primal_load_start_schedule(const mo_primal_load_start *s,
     if (!p.is_placed || !p.placement) {
         status = mo_fail_memory(err);
     } else {
-        mark_placed(&p);
+        for (int c = 0; c < s->fork->n_classes; c++) {
+            const mo_forkjoin_class *cls = &s->fork->classes[c];
+
+            for (int i = 0; i < cls->n * cls->count; i++)
+                p.is_placed[cls->members[i]] = true;
+        }
         for (int pair = 0; pair < s->n_devices * s->n_devices; pair++)
             for (int k = 0;
                  k < s->n_devices && s->found[pair] && status == MO_OK; k++)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/out.h"
 #include "models/formulation.h"
 #include "models/frame/frame.h"
@@ -35,22 +36,6 @@ typedef struct subproblem {
     mo_solver_outcome outcome;
     mo_answer_evaluation evaluation;
 } subproblem;
-
-static mo_status make_model(subproblem *a, mo_error *err)
-{
-    mo_schedule *start = NULL;
-    mo_status status = MO_OK;
-
-    if (a->options->start)
-        status = mo_schedule_copy(a->x, a->options->start, &start, err);
-    if (status == MO_OK)
-        status = mo_frame_make_with_bounds(a->x, a->regime, 0, NULL, start,
-                                           &a->frame, err);
-    if (status == MO_OK)
-        status = mo_model_make(&mo_formulation_compact, a->frame, &a->identity,
-                               &a->model, err);
-    return status;
-}
 
 /* Writes the model through the sink, which is NULL if status is an error, and
  * commits or abandons the file. */
@@ -104,20 +89,17 @@ static mo_status write_start(subproblem *a, mo_error *err)
     return write_model_to(&a->model, out, sink, status, err);
 }
 
-static double seconds_left(const mo_primal_milp_options *options)
-{
-    double left = mo_stop_remaining_s(options->stop);
-
-    return mo_stop_reached(options->stop) ? 0 : fmin(left, options->seconds);
-}
-
 static mo_status run_solver(subproblem *a, mo_error *err)
 {
     const mo_solver_install *found = a->options->found;
+    const mo_stop *stop = a->options->stop;
     mo_solver_job job = { .model = a->model_path,
                           .start = a->start_path,
                           .folder = mo_workdir_path(a->folder),
-                          .time_s = seconds_left(a->options),
+                          .time_s = mo_stop_reached(stop)
+                                        ? 0
+                                        : fmin(mo_stop_remaining_s(stop),
+                                               a->options->seconds),
                           .gap = 0,
                           .threads = 1,
                           .presolve = true };
@@ -135,8 +117,18 @@ static mo_status run_solver(subproblem *a, mo_error *err)
 
 static mo_status solve_model(subproblem *a, mo_error *err)
 {
-    mo_provenance origin = { .has_unit = true };
-    mo_status status = make_model(a, err);
+    mo_provenance origin = { 0 };
+    mo_schedule *start = NULL;
+    mo_status status = MO_OK;
+
+    if (a->options->start)
+        status = mo_schedule_copy(a->x, a->options->start, &start, err);
+    if (status == MO_OK)
+        status = mo_frame_make_with_bounds(a->x, a->regime, 0, NULL, start,
+                                           &a->frame, err);
+    if (status == MO_OK)
+        status = mo_model_make(&mo_formulation_compact, a->frame, &a->identity,
+                               &a->model, err);
 
     if (status == MO_OK)
         status = mo_workdir_new(&a->folder, err);
@@ -167,83 +159,38 @@ static int64_t gcd(int64_t a, int64_t b)
 
 static int64_t gcd_of_row(const mo_instance *x, int row, int64_t divisor)
 {
-    for (int kind = 0; kind < x->n_kinds; kind++)
-        divisor = gcd(divisor, x->comm_ns[(int64_t) row * x->n_kinds + kind]);
+    for (int kind = 0; kind < x->comm.n_kinds; kind++)
+        divisor =
+            gcd(divisor, x->comm.ns[(int64_t) row * x->comm.n_kinds + kind]);
     return divisor;
-}
-
-/* Returns the greatest common divisor of all times of the part; 0: all are
- * 0. */
-static int64_t common_divisor(const mo_instance *x)
-{
-    int64_t n_places = (int64_t) x->n * x->n_devices, divisor = 0;
-
-    for (int64_t at = 0; at < n_places && divisor != 1; at++)
-        divisor = gcd(divisor, x->p_ns[at]);
-    for (int q = 0; q < x->n_flows && divisor != 1; q++) {
-        divisor = gcd_of_row(x, x->flow_row[q], divisor);
-        divisor = gcd_of_row(x, x->tensor_row[x->flows[q].tensor], divisor);
-    }
-    return divisor;
-}
-
-/* Rounds up to the next multiple of the divisor if the value exceeds the last
- * one by more than any solver's error. */
-static int64_t round_up(int64_t lower_ns, int64_t divisor)
-{
-    int64_t over = divisor > 1 ? lower_ns % divisor : 0;
-
-    if ((double) over <= 100 * MO_PRIMAL_MILP_TOLERANCE * (double) lower_ns)
-        return lower_ns;
-    return lower_ns + (divisor - over);
 }
 
 int64_t mo_primal_milp_bound_ns(const mo_instance *part, double bound_ns,
                                 int64_t step_ns)
 {
     double items = (double) part->n + part->n_flows;
+    int64_t n_places = (int64_t) part->n * part->n_devices, lower_ns, over;
+    int64_t divisor = 0; /* of all times of the part; 0: all are 0 */
 
     if (step_ns > 1)
         bound_ns -= items * (double) step_ns / 2;
     bound_ns -= MO_PRIMAL_MILP_TOLERANCE * fabs(bound_ns);
     if (!(bound_ns > 0) || bound_ns >= (double) MO_MAX_TOTAL_NS)
         return 0;
-    return round_up((int64_t) bound_ns, common_divisor(part));
-}
-
-/* Returns the bound claimed by the solver in ns; 0: none. A claim of
- * optimality without a bound gives the objective: no gap was allowed. */
-static double claimed_bound_ns(const subproblem *a)
-{
-    const mo_solver_outcome *o = &a->outcome;
-    double bound = o->has_bound ? o->bound : 0;
-
-    if (!o->has_bound && o->claim == MO_SOLUTION_STATUS_OPTIMAL &&
-        o->solution && o->solution->has_objective)
-        bound = o->solution->objective;
-    return bound * (double) a->frame->unit_ns;
-}
-
-static bool is_near_makespan(int64_t lower_ns, int64_t makespan_ns)
-{
-    return (double) lower_ns >=
-           (1 - 10 * MO_PRIMAL_MILP_TOLERANCE) * (double) makespan_ns - 1;
-}
-
-/* A claimed bound above a valid schedule is wrong; then no claim is used. */
-static void use_bound(const subproblem *a, mo_primal_milp_result *r)
-{
-    const mo_schedule *known = r->schedule ? r->schedule : a->options->start;
-    int64_t lower_ns =
-        mo_primal_milp_bound_ns(a->x, claimed_bound_ns(a), a->frame->step_ns);
-
-    if (a->regime->memory == MO_MEMORY_LIVE ||
-        (known && lower_ns > known->makespan_ns))
-        return;
-    if (lower_ns > r->lower_ns)
-        r->lower_ns = lower_ns;
-    r->proven = r->schedule && a->outcome.claim == MO_SOLUTION_STATUS_OPTIMAL &&
-                is_near_makespan(lower_ns, r->schedule->makespan_ns);
+    for (int64_t at = 0; at < n_places && divisor != 1; at++)
+        divisor = gcd(divisor, part->p_ns[at]);
+    for (int q = 0; q < part->n_flows && divisor != 1; q++) {
+        divisor = gcd_of_row(part, part->comm.flow_row[q], divisor);
+        divisor = gcd_of_row(part, part->comm.tensor_row[part->flows[q].tensor],
+                             divisor);
+    }
+    /* Rounds up to the next multiple if the value exceeds the last one by more
+     * than any solver's error. */
+    lower_ns = (int64_t) bound_ns;
+    over = divisor > 1 ? lower_ns % divisor : 0;
+    if ((double) over <= 100 * MO_PRIMAL_MILP_TOLERANCE * (double) lower_ns)
+        return lower_ns;
+    return lower_ns + (divisor - over);
 }
 
 /* After an invalid solution no claim of the solver is used. */
@@ -261,18 +208,29 @@ static void use_outcome(subproblem *a, mo_primal_milp_result *r)
         r->schedule = j->schedule;
         j->schedule = NULL;
     }
-    use_bound(a, r);
-}
+    /* A claimed bound above a valid schedule is wrong; then no claim is used.
+     */
+    const mo_schedule *known = r->schedule ? r->schedule : a->options->start;
+    /* The bound claimed by the solver; 0: none. A claim of optimality
+     * without a bound gives the objective: no gap was allowed. */
+    const mo_solver_outcome *o = &a->outcome;
+    double bound = o->has_bound ? o->bound : 0;
 
-static void clear_subproblem(subproblem *a)
-{
-    mo_answer_evaluation_clear(&a->evaluation);
-    mo_solver_outcome_clear(&a->outcome);
-    mo_workdir_free(a->folder);
-    mo_model_clear(&a->model);
-    mo_frame_free(a->frame);
-    free(a->model_path);
-    free(a->start_path);
+    if (!o->has_bound && o->claim == MO_SOLUTION_STATUS_OPTIMAL &&
+        o->solution && o->solution->has_objective)
+        bound = o->solution->objective;
+    int64_t lower_ns = mo_primal_milp_bound_ns(
+        a->x, bound * (double) a->frame->unit_ns, a->frame->step_ns);
+
+    if (a->regime->memory == MO_MEMORY_LIVE ||
+        (known && lower_ns > known->makespan_ns))
+        return;
+    if (lower_ns > r->lower_ns)
+        r->lower_ns = lower_ns;
+    r->proven = r->schedule && a->outcome.claim == MO_SOLUTION_STATUS_OPTIMAL &&
+                (double) lower_ns >= (1 - 10 * MO_PRIMAL_MILP_TOLERANCE) *
+                                             (double) r->schedule->makespan_ns -
+                                         1;
 }
 
 mo_status mo_primal_milp_solve(const mo_instance *part, const mo_regime *regime,
@@ -283,10 +241,18 @@ mo_status mo_primal_milp_solve(const mo_instance *part, const mo_regime *regime,
     mo_status status;
 
     *assisted = (mo_primal_milp_result){ 0 };
+    if (mo_ablated(MO_ABLATION_milp))
+        return MO_OK;
     status = solve_model(&a, err);
     if (status == MO_OK)
         use_outcome(&a, assisted);
-    clear_subproblem(&a);
+    mo_answer_evaluation_clear(&a.evaluation);
+    mo_solver_outcome_clear(&a.outcome);
+    mo_workdir_free(a.folder);
+    mo_model_clear(&a.model);
+    mo_frame_free(a.frame);
+    free(a.model_path);
+    free(a.start_path);
     return status;
 }
 

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
+#include "base/minmax.h"
 #include "schedule/allowed_devices.h"
 #include "schedule/bound/bundle_method.h"
-#include "solvers/search/primal/path_anneal.h"
-#include "solvers/search/primal/rcsp_labels.h"
 
 /*
  * Lagrangian relaxation of the capacities: with a multiplier (price) on each
  * device's bytes the cheapest path in time plus priced bytes exceeds a capacity
  * or not; a bundle method maximises the dual.  Then a labelling algorithm
- * (rcsp_labels.h) combines variants within the capacities, and what labels
- * leave of the devices is filled up by annealing (path_anneal.h).
+ * (rcsp_labels.c) combines variants within the capacities, and what labels
+ * leave of the devices is filled up by annealing (path_anneal.c).
  */
 
 enum {
@@ -91,18 +91,6 @@ static void sum_path(rcsp *b)
     }
 }
 
-static int price_evaluations(const rcsp *b)
-{
-    int64_t work = ((int64_t) b->classes->segments->n +
-                    (int64_t) b->classes->n * b->classes->n_variants) *
-                   b->n_states * b->n_states;
-    int64_t n = PRICE_WORK / (work + 1);
-
-    return n < MIN_EVALUATIONS   ? MIN_EVALUATIONS
-           : n > MAX_EVALUATIONS ? MAX_EVALUATIONS
-                                 : (int) n;
-}
-
 /* The Lagrangian dual at a point, the worth of each capacity: the priced path
  * less that worth. */
 static void evaluate_dual(void *context, const double *worth_ns, double *value,
@@ -125,10 +113,28 @@ static void evaluate_dual(void *context, const double *worth_ns, double *value,
     }
 }
 
-/* Scales bytes so that the worth of all capacities is of one size; one of next
- * to nothing counts as an eighth of the mean. */
-static void find_scales(rcsp *b)
+/* Maximises the dual from the prices given; returns false where there is no
+ * path at all.  Where the shortest path of all is within memory the prices are
+ * 0. */
+static mo_status optimize_prices(rcsp *b, bool *any, mo_error *err)
 {
+    int64_t work = ((int64_t) b->classes->segments->n +
+                    (int64_t) b->classes->n * b->classes->n_variants) *
+                   b->n_states * b->n_states;
+    mo_bundle_problem dual = { .n = b->n_devices,
+                               .evaluate = evaluate_dual,
+                               .context = b,
+                               .max_evaluations = (int) mo_min_i64(
+                                   mo_max_i64(PRICE_WORK / (work + 1),
+                                              MIN_EVALUATIONS),
+                                   MAX_EVALUATIONS),
+                               .tolerance = 1e-5 };
+    double value;
+    bool fits = true;
+    mo_status status;
+
+    /* Scales bytes so that the worth of all capacities is of one size; one of
+     * next to nothing counts as an eighth of the mean. */
     double sum = 0;
     int n = 0;
 
@@ -142,23 +148,6 @@ static void find_scales(rcsp *b)
             b->capacity_bytes[k] < INT64_MAX
                 ? fmax((double) b->capacity_bytes[k], 1 + sum / (8 * n))
                 : 1;
-}
-
-/* Maximises the dual from the prices given; returns false where there is no
- * path at all.  Where the shortest path of all is within memory the prices are
- * 0. */
-static mo_status optimize_prices(rcsp *b, bool *any, mo_error *err)
-{
-    mo_bundle_problem dual = { .n = b->n_devices,
-                               .evaluate = evaluate_dual,
-                               .context = b,
-                               .max_evaluations = price_evaluations(b),
-                               .tolerance = 1e-5 };
-    double value;
-    bool fits = true;
-    mo_status status;
-
-    find_scales(b);
     for (int k = 0; k < b->n_devices; k++) {
         b->worth[k] = b->price[k] * b->scale[k];
         b->price[k] = 0;
@@ -176,30 +165,6 @@ static mo_status optimize_prices(rcsp *b, bool *any, mo_error *err)
     for (int k = 0; k < b->n_devices; k++)
         b->price[k] = b->worth[k] / b->scale[k];
     return status;
-}
-
-/* Makes the path the shortest by priced times, within the capacities or not. */
-static void find_priced_path(rcsp *b, unsigned char *variants)
-{
-    fill_priced_tables(b);
-    mo_decomp_path_shortest(b->path);
-    for (int i = 0; i < b->classes->segments->n; i++) {
-        double cost_ns = 0;
-
-        variants[i] = (unsigned char) cheapest_variant(
-            b, b->classes->segments->cls[i],
-            mo_decomp_path_boundary(b->path, i), &cost_ns);
-    }
-}
-
-/* Whether some capacity binds: else the labels have found the shortest path of
- * all. */
-static bool has_prices(const rcsp *b)
-{
-    for (int k = 0; k < b->n_devices; k++)
-        if (b->price[k] > 0)
-            return true;
-    return false;
 }
 
 static mo_status reserve_buffers(rcsp *b, mo_error *err)
@@ -222,48 +187,57 @@ static mo_status reserve_buffers(rcsp *b, mo_error *err)
     return MO_OK;
 }
 
-static void clear_rcsp(rcsp *b)
-{
-    for (int i = 0; i < b->classes->n && b->table_ns; i++)
-        free(b->table_ns[i]);
-    free(b->worth);
-    free(b->scale);
-    free(b->used);
-    free(b->own);
-    free(b->table_ns);
-}
-
-mo_status mo_primal_rcsp_solve(const mo_decomp_classes *classes,
-                               const int64_t *capacity_bytes, uint64_t seed,
-                               int threads, double *price_ns,
+mo_status mo_primal_rcsp_solve(const mo_primal_rcsp *problem,
                                mo_decomp_path *path, unsigned char *variants,
                                bool *found, mo_error *err)
 {
+    const mo_decomp_classes *classes = problem->classes;
     int64_t least_ns = INT64_MAX;
-    bool any = false;
+    bool any = false, binds = false;
     rcsp b = { .classes = classes,
-               .capacity_bytes = capacity_bytes,
-               .price = price_ns,
+               .capacity_bytes = problem->capacity_bytes,
+               .price = problem->price_ns,
                .path = path,
                .n_devices = classes->x->n_devices,
                .n_states = classes->states->n };
     mo_status status;
 
     *found = false;
+    if (mo_ablated(MO_ABLATION_rcsp))
+        return MO_OK;
     status = reserve_buffers(&b, err);
     if (status == MO_OK)
         status = optimize_prices(&b, &any, err);
-    if (status == MO_OK && any)
-        status = mo_primal_rcsp_label(classes, capacity_bytes, price_ns,
-                                      threads, path, variants, &least_ns, err);
-    if (any && status == MO_OK && has_prices(&b)) {
-        if (least_ns == INT64_MAX)
-            find_priced_path(&b, variants);
+    if (status == MO_OK && any && !mo_ablated(MO_ABLATION_rcsp_labels))
+        status = mo_primal_rcsp_label(problem, path, variants, &least_ns, err);
+    /* Where no capacity binds the labels have found the shortest path of
+     * all. */
+    for (int k = 0; k < b.n_devices; k++)
+        binds = binds || b.price[k] > 0;
+    if (any && status == MO_OK && binds) {
+        if (least_ns == INT64_MAX) {
+            /* Makes the path the shortest by priced times, within the
+             * capacities or not. */
+            fill_priced_tables(&b);
+            mo_decomp_path_shortest(b.path);
+            for (int i = 0; i < b.classes->segments->n; i++) {
+                double cost_ns = 0;
+
+                variants[i] = (unsigned char) cheapest_variant(
+                    &b, b.classes->segments->cls[i],
+                    mo_decomp_path_boundary(b.path, i), &cost_ns);
+            }
+        }
         status =
-            mo_primal_path_anneal_runs(classes, capacity_bytes, price_ns, seed,
-                                       threads, path, variants, &least_ns, err);
+            mo_primal_path_anneal_runs(problem, path, variants, &least_ns, err);
     }
     *found = least_ns < INT64_MAX;
-    clear_rcsp(&b);
+    for (int i = 0; i < classes->n && b.table_ns; i++)
+        free(b.table_ns[i]);
+    free(b.worth);
+    free(b.scale);
+    free(b.used);
+    free(b.own);
+    free(b.table_ns);
     return status;
 }

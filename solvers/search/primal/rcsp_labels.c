@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "solvers/search/primal/rcsp_labels.h"
+#include "solvers/search/primal/rcsp.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,9 @@
  */
 
 enum {
-    MAX_LABELS = 48, /* per state at a cut */
-    LABEL_WORK = 100000000
+    MAX_LABELS = 48,        /* per state at a cut */
+    LABEL_WORK = 100000000, /* additions of bytes */
+    ADDITION_WORK = 2       /* of one of them (mo_stop_spend) */
 };
 
 static const double factors[] = { 1, 0.8, 1.25, 2 };
@@ -81,29 +82,6 @@ const int64_t *mo_primal_rcsp_variant(const mo_decomp_classes *classes,
     return own;
 }
 
-static bool fits_capacity(const labelling *b, const int64_t *used,
-                          const int64_t *more)
-{
-    for (int k = 0; k < b->n_devices; k++)
-        if (more[k] > b->capacity_bytes[k] - used[k])
-            return false;
-    return true;
-}
-
-/* Whether a label has the time and bytes of the new one: equal segments in
- * another order. */
-static bool is_same_label(const labelling *b, const label *old,
-                          const int64_t *old_bytes, const label *l,
-                          const int64_t *used, const int64_t *more)
-{
-    if (old->time_ns != l->time_ns)
-        return false;
-    for (int k = 0; k < b->n_devices; k++)
-        if (old_bytes[k] != used[k] + more[k])
-            return false;
-    return true;
-}
-
 /* Inserts a label of a state if it is one of the best. */
 static void insert_label(const labelling *b, cut *to, int state, const label *l,
                          const int64_t *used, const int64_t *more)
@@ -112,14 +90,18 @@ static void insert_label(const labelling *b, cut *to, int state, const label *l,
     label *labels = to->labels + (size_t) state * (size_t) b->most;
     int64_t *bytes = to->bytes + (size_t) state * (size_t) b->most * n_devices;
     int n = to->count[state], at = n;
+    bool is_same;
 
     if (n == b->most && labels[n - 1].score <= l->score)
         return;
     while (at > 0 && labels[at - 1].score > l->score - 1) {
         at--;
-        if (labels[at].score < l->score + 1 &&
-            is_same_label(b, &labels[at], bytes + (size_t) at * n_devices, l,
-                          used, more))
+        /* Of equal segments in another order only one is kept. */
+        is_same =
+            labels[at].score < l->score + 1 && labels[at].time_ns == l->time_ns;
+        for (size_t k = 0; k < n_devices && is_same; k++)
+            is_same = bytes[(size_t) at * n_devices + k] == used[k] + more[k];
+        if (is_same)
             return;
     }
     while (at < n && labels[at].score <= l->score)
@@ -149,52 +131,17 @@ static void extend_label(const labelling *b, int cls, int state, int number,
             const int64_t *more = mo_primal_rcsp_variant(
                 b->classes, cls, state * b->n_states + s, i, b->own, &time_ns);
             label next = { .from = from, .variant = (unsigned char) i };
+            bool fits = more != NULL;
 
-            if (!more || !fits_capacity(b, used, more))
+            for (int k = 0; k < b->n_devices && fits; k++)
+                fits = more[k] <= b->capacity_bytes[k] - used[k];
+            if (!fits)
                 continue;
             next.time_ns = l->time_ns + time_ns;
             next.score = l->score + (double) time_ns +
                          mo_decomp_priced_bytes_ns(b->classes, b->price, more);
             insert_label(b, to, s, &next, used, more);
         }
-}
-
-/* Computes the labels behind a segment and stores their predecessors. */
-static void label_segment(labelling *b, int segment)
-{
-    size_t at = (size_t) segment * (size_t) b->n_states * (size_t) b->most;
-    cut swap = b->now;
-
-    memset(b->next.count, 0, (size_t) b->n_states * sizeof *b->next.count);
-    for (int s = 0; s < b->n_states; s++)
-        for (int i = 0; i < b->now.count[s]; i++)
-            extend_label(b, b->classes->segments->cls[segment], s, i, &b->next);
-    for (int s = 0; s < b->n_states; s++)
-        for (int i = 0; i < b->next.count[s]; i++) {
-            size_t j = (size_t) s * (size_t) b->most + (size_t) i;
-
-            b->from[at + j] = b->next.labels[j].from;
-            b->variant[at + j] = b->next.labels[j].variant;
-        }
-    b->now = b->next;
-    b->next = swap;
-}
-
-/* Follows the label of the result back. */
-static void trace_back(const labelling *b, mo_decomp_path *path,
-                       unsigned char *variants)
-{
-    int at = b->last;
-
-    for (int i = b->classes->segments->n - 1; i >= 0; i--) {
-        size_t j =
-            (size_t) i * (size_t) b->n_states * (size_t) b->most + (size_t) at;
-
-        variants[i] = b->variant[j];
-        if (i < b->classes->segments->n - 1)
-            path->state[i] = at / b->most;
-        at = b->from[j];
-    }
 }
 
 /* Labels all segments; a job of mo_parallel_for(). */
@@ -207,8 +154,26 @@ static void label_segments(void *context, int run, int thread)
         b->now.count[s] = s == 0;
     b->now.labels[0] = (label){ 0 };
     memset(b->now.bytes, 0, (size_t) b->n_devices * sizeof *b->now.bytes);
-    for (int i = 0; i < b->classes->segments->n; i++)
-        label_segment(b, i);
+    for (int i = 0; i < b->classes->segments->n; i++) {
+        /* Computes the labels behind a segment and stores their predecessors.
+         */
+        size_t at = (size_t) i * (size_t) b->n_states * (size_t) b->most;
+        cut swap = b->now;
+
+        memset(b->next.count, 0, (size_t) b->n_states * sizeof *b->next.count);
+        for (int s = 0; s < b->n_states; s++)
+            for (int k = 0; k < b->now.count[s]; k++)
+                extend_label(b, b->classes->segments->cls[i], s, k, &b->next);
+        for (int s = 0; s < b->n_states; s++)
+            for (int k = 0; k < b->next.count[s]; k++) {
+                size_t j = (size_t) s * (size_t) b->most + (size_t) k;
+
+                b->from[at + j] = b->next.labels[j].from;
+                b->variant[at + j] = b->next.labels[j].variant;
+            }
+        b->now = b->next;
+        b->next = swap;
+    }
     for (int i = 0; i < b->now.count[0]; i++)
         if (b->now.labels[i].time_ns < b->least_ns) {
             b->last = i;
@@ -252,39 +217,38 @@ static void clear_cut(cut *c)
     free(c->count);
 }
 
-static void close_labelling(labelling *b)
+/* Returns how often bytes are added if a state has one label. */
+static int64_t additions(const mo_decomp_classes *classes)
 {
-    clear_cut(&b->now);
-    clear_cut(&b->next);
-    free(b->from);
-    free(b->variant);
-    free(b->price);
-    free(b->own);
+    return (int64_t) classes->segments->n * classes->states->n *
+           classes->states->n * classes->n_variants * classes->x->n_devices;
 }
 
 /* Returns how many labels a state may have. */
 static int choose_most(const mo_decomp_classes *classes)
 {
-    int64_t work = (int64_t) classes->segments->n * classes->states->n *
-                   classes->states->n * classes->n_variants *
-                   classes->x->n_devices;
-    int64_t most = LABEL_WORK / (work + 1);
+    int64_t most = LABEL_WORK / (additions(classes) + 1);
 
     return most < 2 ? 2 : most > MAX_LABELS ? MAX_LABELS : (int) most;
 }
 
-mo_status mo_primal_rcsp_label(const mo_decomp_classes *classes,
-                               const int64_t *capacity_bytes,
-                               const double *price_ns, int threads,
+int64_t mo_primal_rcsp_work(const mo_decomp_classes *classes)
+{
+    return N_FACTORS * ADDITION_WORK * choose_most(classes) *
+           additions(classes);
+}
+
+mo_status mo_primal_rcsp_label(const mo_primal_rcsp *problem,
                                mo_decomp_path *path, unsigned char *variants,
                                int64_t *least_ns, mo_error *err)
 {
+    const mo_decomp_classes *classes = problem->classes;
     labelling runs[N_FACTORS];
     mo_status status = MO_OK;
 
     for (int i = 0; i < N_FACTORS; i++)
         runs[i] = (labelling){ .classes = classes,
-                               .capacity_bytes = capacity_bytes,
+                               .capacity_bytes = problem->capacity_bytes,
                                .n_devices = classes->x->n_devices,
                                .n_states = classes->states->n,
                                .most = choose_most(classes),
@@ -292,16 +256,35 @@ mo_status mo_primal_rcsp_label(const mo_decomp_classes *classes,
     for (int i = 0; i < N_FACTORS && status == MO_OK; i++) {
         status = open_labelling(&runs[i], err);
         for (int k = 0; k < classes->x->n_devices && status == MO_OK; k++)
-            runs[i].price[k] = factors[i] * price_ns[k];
+            runs[i].price[k] = factors[i] * problem->price_ns[k];
     }
     if (status == MO_OK)
-        mo_parallel_for(threads, N_FACTORS, label_segments, runs);
+        mo_parallel_for(problem->threads, N_FACTORS, label_segments, runs);
     for (int i = 0; i < N_FACTORS; i++) {
         if (status == MO_OK && runs[i].least_ns < *least_ns) {
             *least_ns = runs[i].least_ns;
-            trace_back(&runs[i], path, variants);
+
+            /* Follows the label of the result back. */
+            const labelling *b = &runs[i];
+            int at = b->last;
+
+            for (int k = b->classes->segments->n - 1; k >= 0; k--) {
+                size_t j =
+                    (size_t) k * (size_t) b->n_states * (size_t) b->most +
+                    (size_t) at;
+
+                variants[k] = b->variant[j];
+                if (k < b->classes->segments->n - 1)
+                    path->state[k] = at / b->most;
+                at = b->from[j];
+            }
         }
-        close_labelling(&runs[i]);
+        clear_cut(&runs[i].now);
+        clear_cut(&runs[i].next);
+        free(runs[i].from);
+        free(runs[i].variant);
+        free(runs[i].price);
+        free(runs[i].own);
     }
     return status;
 }

@@ -43,26 +43,6 @@ typedef struct assembly {
     int64_t *release_ns, *send_release_ns; /* of a block: by op, by flow */
 } assembly;
 
-static void place_block(assembly *a, int number)
-{
-    const mo_primal_spine_block *block = &a->blocks->blocks[number];
-    const mo_sub_instance *part = block->part;
-
-    for (int i = 0; i < part->x->n && block->schedule; i++) {
-        int op = part->op[i];
-
-        if (i == block->u || i == block->v)
-            a->roles[op].is_end = true;
-        if (i == block->u && a->plan.device[op] >= 0)
-            continue; /* already placed as the end of the block before */
-        a->plan.device[op] = block->schedule->device[i];
-        a->priorities[op].block = a->roles[op].block = number;
-        a->priorities[op].start_ns = block->schedule->start_ns[i];
-        a->priorities[op].takes_time =
-            mo_instance_p_ns(a->x, op, block->schedule->device[i]) > 0;
-    }
-}
-
 static void place_blocks(assembly *a)
 {
     const mo_instance *x = a->x;
@@ -72,8 +52,24 @@ static void place_blocks(assembly *a)
         a->priorities[i] = (priority){ a->blocks->n, -1, false, i };
         a->roles[i].block = -1;
     }
-    for (int i = 0; i < a->blocks->n; i++)
-        place_block(a, i);
+    for (int i = 0; i < a->blocks->n; i++) {
+        const mo_primal_spine_block *block = &a->blocks->blocks[i];
+        const mo_sub_instance *part = block->part;
+
+        for (int j = 0; j < part->x->n && block->schedule; j++) {
+            int op = part->op[j];
+
+            if (j == block->u || j == block->v)
+                a->roles[op].is_end = true;
+            if (j == block->u && a->plan.device[op] >= 0)
+                continue; /* already placed as the end of the block before */
+            a->plan.device[op] = block->schedule->device[j];
+            a->priorities[op].block = a->roles[op].block = i;
+            a->priorities[op].start_ns = block->schedule->start_ns[j];
+            a->priorities[op].takes_time =
+                mo_instance_p_ns(a->x, op, block->schedule->device[j]) > 0;
+        }
+    }
     for (int q = x->n_flows - 1; q >= 0; q--) { /* sorted by from */
         int from = x->flows[q].from,
             block = a->priorities[x->flows[q].to].block;
@@ -120,24 +116,6 @@ static int compare_priorities(const void *a, const void *b)
 static int count_items(const assembly *a)
 {
     return a->once ? a->x->n_tensors : a->x->n_flows;
-}
-
-/* A transfer gets the priority of its first reader. */
-static void rank_transfers_by_readers(assembly *a)
-{
-    const mo_instance *x = a->x;
-
-    for (int i = 0; i < count_items(a); i++)
-        a->sends[i] = (priority){ .block = a->blocks->n + 1, .op = i };
-    for (int q = 0; q < x->n_flows; q++) {
-        int item = a->once ? x->flows[q].tensor : q;
-        const priority *own = &a->priorities[a->plan.rank[x->flows[q].to]];
-
-        if (compare_priorities(own, &a->sends[item]) < 0) {
-            a->sends[item] = *own;
-            a->sends[item].op = item;
-        }
-    }
 }
 
 static mo_status add_time_lag(assembly *a, mo_sim_time_lag after, mo_error *err)
@@ -213,7 +191,20 @@ static mo_status assemble_plan(assembly *a, const mo_regime *regime,
           compare_priorities);
     for (int i = 0; i < a->x->n; i++)
         a->plan.rank[a->priorities[i].op] = i;
-    rank_transfers_by_readers(a);
+    /* A transfer gets the priority of its first reader. */
+    const mo_instance *x = a->x;
+
+    for (int i = 0; i < count_items(a); i++)
+        a->sends[i] = (priority){ .block = a->blocks->n + 1, .op = i };
+    for (int q = 0; q < x->n_flows; q++) {
+        int item = a->once ? x->flows[q].tensor : q;
+        const priority *own = &a->priorities[a->plan.rank[x->flows[q].to]];
+
+        if (compare_priorities(own, &a->sends[item]) < 0) {
+            a->sends[item] = *own;
+            a->sends[item].op = item;
+        }
+    }
     if (status == MO_OK) {
         for (int i = 0; i < a->blocks->n && status == MO_OK; i++)
             if (a->blocks->blocks[i].schedule)
@@ -226,8 +217,10 @@ static mo_status assemble_plan(assembly *a, const mo_regime *regime,
     for (int i = 0; i < n; i++)
         a->plan.send_rank[a->sends[i].op] = i;
     if (status == MO_OK)
-        status = mo_primal_group_moves(a->x, regime, a->stop, sim, a->roles,
-                                       a->blocks->n, &a->plan, err);
+        status = mo_primal_group_moves(
+            &(mo_primal_group_problem){ a->x, regime, a->stop, a->roles,
+                                        a->blocks->n },
+            sim, &a->plan, err);
     if (status == MO_OK)
         status = mo_sim_schedule(sim, &a->plan, &made, err);
     if (status == MO_OK)
@@ -241,45 +234,6 @@ static mo_status assemble_plan(assembly *a, const mo_regime *regime,
     return status;
 }
 
-static mo_status reserve_assembly(assembly *a, mo_error *err)
-{
-    size_t n = (size_t) a->x->n + 1, n_flows = (size_t) a->x->n_flows + 1;
-
-    a->priorities = malloc(n * sizeof *a->priorities);
-    a->sends = malloc(n_flows * sizeof *a->sends);
-    a->roles = calloc(n, sizeof *a->roles);
-    a->group = malloc(((size_t) a->x->n_groups + 1) * sizeof *a->group);
-    a->plan.device = malloc(n * sizeof *a->plan.device);
-    a->plan.rank = malloc(n * sizeof *a->plan.rank);
-    a->plan.release_ns = calloc(n, sizeof *a->plan.release_ns);
-    a->plan.send_rank = malloc(n_flows * sizeof *a->plan.send_rank);
-    a->plan.send_release_ns = calloc(n_flows, sizeof *a->plan.send_release_ns);
-    a->release_ns = malloc(n * sizeof *a->release_ns);
-    a->send_release_ns = malloc(n_flows * sizeof *a->send_release_ns);
-    return a->priorities && a->sends && a->roles && a->group &&
-                   a->plan.device && a->plan.rank && a->plan.release_ns &&
-                   a->plan.send_rank && a->plan.send_release_ns &&
-                   a->release_ns && a->send_release_ns
-               ? MO_OK
-               : mo_fail_memory(err);
-}
-
-static void clear_assembly(assembly *a)
-{
-    free(a->priorities);
-    free(a->sends);
-    free(a->roles);
-    free(a->group);
-    free(a->plan.device);
-    free(a->plan.rank);
-    free(a->plan.release_ns);
-    free(a->plan.send_rank);
-    free(a->plan.send_release_ns);
-    free(a->lags);
-    free(a->release_ns);
-    free(a->send_release_ns);
-}
-
 mo_status mo_primal_spine_assemble(const mo_primal_spine *spine,
                                    mo_schedule **schedule, mo_error *err)
 {
@@ -287,35 +241,41 @@ mo_status mo_primal_spine_assemble(const mo_primal_spine *spine,
                    .stop = spine->stop,
                    .blocks = spine->blocks,
                    .once = spine->regime.tensors == MO_TENSORS_ONCE };
-    mo_status status = reserve_assembly(&a, err);
+    size_t n = (size_t) a.x->n + 1, n_flows = (size_t) a.x->n_flows + 1;
+
+    a.priorities = malloc(n * sizeof *a.priorities);
+    a.sends = malloc(n_flows * sizeof *a.sends);
+    a.roles = calloc(n, sizeof *a.roles);
+    a.group = malloc(((size_t) a.x->n_groups + 1) * sizeof *a.group);
+    a.plan.device = malloc(n * sizeof *a.plan.device);
+    a.plan.rank = malloc(n * sizeof *a.plan.rank);
+    a.plan.release_ns = calloc(n, sizeof *a.plan.release_ns);
+    a.plan.send_rank = malloc(n_flows * sizeof *a.plan.send_rank);
+    a.plan.send_release_ns = calloc(n_flows, sizeof *a.plan.send_release_ns);
+    a.release_ns = malloc(n * sizeof *a.release_ns);
+    a.send_release_ns = malloc(n_flows * sizeof *a.send_release_ns);
+    mo_status status =
+        a.priorities && a.sends && a.roles && a.group && a.plan.device &&
+                a.plan.rank && a.plan.release_ns && a.plan.send_rank &&
+                a.plan.send_release_ns && a.release_ns && a.send_release_ns
+            ? MO_OK
+            : mo_fail_memory(err);
 
     *schedule = NULL;
     if (status == MO_OK)
         status = assemble_plan(&a, &spine->regime, schedule, err);
-    clear_assembly(&a);
-    return status;
-}
-
-static mo_status build_spine(mo_primal_spine *spine,
-                             const mo_primal_spine_options *options,
-                             mo_error *err)
-{
-    const mo_instance *x = spine->places.x;
-    size_t size = (size_t) x->n * (size_t) x->n_devices + 1;
-    mo_status status;
-
-    spine->places.allowed = calloc(size, sizeof *spine->places.allowed);
-    if (!spine->places.allowed)
-        return mo_fail_memory(err);
-    status = mo_allowed_devices_find(&spine->places, err);
-    if (status == MO_OK)
-        status = mo_bound_chain_find(&spine->places, &spine->chain, err);
-    if (status == MO_OK)
-        status = mo_primal_spine_blocks_new(x, &spine->regime, spine->chain,
-                                            options, &spine->blocks, err);
-    if (status == MO_OK)
-        status = mo_primal_spine_blocks_choose_ends(spine->blocks,
-                                                    options->stop, err);
+    free(a.priorities);
+    free(a.sends);
+    free(a.roles);
+    free(a.group);
+    free(a.plan.device);
+    free(a.plan.rank);
+    free(a.plan.release_ns);
+    free(a.plan.send_rank);
+    free(a.plan.send_release_ns);
+    free(a.lags);
+    free(a.release_ns);
+    free(a.send_release_ns);
     return status;
 }
 
@@ -331,7 +291,25 @@ mo_status mo_primal_spine_new(const mo_instance *x, const mo_regime *regime,
     made->places = (mo_allowed_devices){ .x = x, .regime = *regime };
     made->regime = *regime;
     made->stop = options->stop;
-    status = build_spine(made, options, err);
+
+    const mo_instance *instance = made->places.x;
+    size_t size = (size_t) instance->n * (size_t) instance->n_devices + 1;
+
+    made->places.allowed = calloc(size, sizeof *made->places.allowed);
+    if (!made->places.allowed) {
+        status = mo_fail_memory(err);
+    } else {
+        status = mo_allowed_devices_find(&made->places, err);
+        if (status == MO_OK)
+            status = mo_bound_chain_find(&made->places, &made->chain, err);
+        if (status == MO_OK)
+            status =
+                mo_primal_spine_blocks_new(instance, &made->regime, made->chain,
+                                           options, &made->blocks, err);
+        if (status == MO_OK)
+            status = mo_primal_spine_blocks_choose_ends(made->blocks,
+                                                        options->stop, err);
+    }
     if (status == MO_OK)
         *spine = made;
     else

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/parallel_for.h"
 #include "base/random.h"
 #include "schedule/heuristic/heft.h"
@@ -15,7 +16,8 @@
 
 enum {
     MAX_STATES = 6, /* with more devices only the fastest are tried at ends */
-    FEW_OPS = 3     /* so few are not annealed */
+    FEW_OPS = 3,    /* so few are not annealed */
+    HEFT_OP_WORK = 600 /* of an op in a list schedule (mo_stop_spend) */
 };
 
 /* Temperatures of blocks: the default start (anneal.c) with a lower end, for
@@ -48,32 +50,6 @@ static mo_status make_part(const mo_instance *x,
     return status;
 }
 
-static bool is_same_shape(const mo_instance *a, const mo_instance *b)
-{
-    if (a->n != b->n || a->n_flows != b->n_flows)
-        return false;
-    for (int q = 0; q < a->n_flows; q++)
-        if (a->flows[q].from != b->flows[q].from ||
-            a->flows[q].to != b->flows[q].to)
-            return false;
-    return true;
-}
-
-/* Sets shape to the first block with the same graph, itself if there is
- * none. */
-static void find_shape(mo_primal_spine_blocks *blocks, int i)
-{
-    mo_primal_spine_block *block = &blocks->blocks[i];
-
-    block->shape = i;
-    for (int j = 0; j < i && block->part->x->n > FEW_OPS; j++)
-        if (blocks->blocks[j].shape == j &&
-            is_same_shape(blocks->blocks[j].part->x, block->part->x)) {
-            block->shape = j;
-            return;
-        }
-}
-
 mo_status mo_primal_spine_blocks_new(const mo_instance *x,
                                      const mo_regime *regime,
                                      const mo_bound_chain *chain,
@@ -102,7 +78,25 @@ mo_status mo_primal_spine_blocks_new(const mo_instance *x,
         status = make_part(x, &chain->segments[i], block, err);
         if (status != MO_OK)
             break;
-        find_shape(blocks, i);
+
+        /* Sets shape to the first block with the same graph, itself if there is
+         * none. */
+        const mo_instance *instance = block->part->x;
+
+        block->shape = i;
+        for (int j = 0; j < i && instance->n > FEW_OPS && block->shape == i;
+             j++) {
+            const mo_instance *y = blocks->blocks[j].part->x;
+            bool is_same = blocks->blocks[j].shape == j &&
+                           instance->n == y->n &&
+                           instance->n_flows == y->n_flows;
+
+            for (int q = 0; q < instance->n_flows && is_same; q++)
+                is_same = instance->flows[q].from == y->flows[q].from &&
+                          instance->flows[q].to == y->flows[q].to;
+            if (is_same)
+                block->shape = j;
+        }
         block->quick_ns = malloc(n_boundaries * sizeof *block->quick_ns);
         if (!block->quick_ns)
             status = mo_fail_memory(err);
@@ -128,12 +122,6 @@ void mo_primal_spine_blocks_free(mo_primal_spine_blocks *blocks)
     }
     free(blocks->blocks);
     free(blocks);
-}
-
-static bool may_be_on(const mo_instance *x, int op, int device)
-{
-    return op == MO_FREE ? device == 0
-                         : x->pin[op] == MO_FREE || x->pin[op] == device;
 }
 
 /* Returns a view of the sub-instance with its ends pinned and without groups:
@@ -169,19 +157,6 @@ typedef struct jobs {
     mo_error *errors;
 } jobs;
 
-static mo_status run_heft_at(const jobs *j, mo_primal_spine_block *block, int a,
-                             int b, int *room, mo_error *err)
-{
-    mo_instance x = pin_ends_view(block, a, b, room);
-    mo_schedule *s = NULL;
-    mo_status status = mo_heft(&x, &j->blocks->regime, NULL, &s, err);
-
-    if (status == MO_OK && s)
-        block->quick_ns[a * x.n_devices + b] = s->makespan_ns;
-    mo_schedule_free(s);
-    return status;
-}
-
 /* Runs HEFT for every feasible pair of devices at the ends; a pin counts even
  * if its device is not among the states. */
 static void run_heft_at_all(void *context, int i, int thread)
@@ -196,12 +171,21 @@ static void run_heft_at_all(void *context, int i, int thread)
 
     (void) thread;
     for (int s = 0; s < (u_pin == MO_FREE ? j->n_states : 1); s++)
-        for (int t = 0; t < (v_pin == MO_FREE ? j->n_states : 1); t++)
-            if (status == MO_OK && !mo_stop_reached(j->stop))
-                status = run_heft_at(j, block,
-                                     u_pin == MO_FREE ? j->states[s] : u_pin,
-                                     v_pin == MO_FREE ? j->states[t] : v_pin,
-                                     room, &j->errors[i]);
+        for (int t = 0; t < (v_pin == MO_FREE ? j->n_states : 1); t++) {
+            int a = u_pin == MO_FREE ? j->states[s] : u_pin;
+            int b = v_pin == MO_FREE ? j->states[t] : v_pin;
+            mo_schedule *made = NULL;
+            mo_instance view;
+
+            if (status != MO_OK || mo_stop_spend(j->stop, HEFT_OP_WORK * x->n))
+                continue;
+            view = pin_ends_view(block, a, b, room);
+            status =
+                mo_heft(&view, &j->blocks->regime, NULL, &made, &j->errors[i]);
+            if (status == MO_OK && made)
+                block->quick_ns[a * x->n_devices + b] = made->makespan_ns;
+            mo_schedule_free(made);
+        }
     free(room);
     j->status[i] = status;
 }
@@ -281,7 +265,7 @@ static mo_status warm_start_from_twin(const mo_primal_spine_blocks *blocks,
     if (!twin->schedule || twin->a != block->a || twin->b != block->b)
         return MO_OK;
     for (int i = 0; i < x->n; i++)
-        if (!may_be_on(x, i, twin->schedule->device[i]))
+        if (x->pin[i] != MO_FREE && x->pin[i] != twin->schedule->device[i])
             return MO_OK;
     status =
         mo_schedule_new(x, &blocks->regime, twin->schedule->device, &s, err);
@@ -308,18 +292,6 @@ static mo_status warm_start_from_twin(const mo_primal_spine_blocks *blocks,
     return status;
 }
 
-/* Keeps the shorter of the two and frees the other; either may be NULL. */
-static void keep_shorter(mo_schedule **kept, mo_schedule *other)
-{
-    if (!*kept || (other && other->makespan_ns < (*kept)->makespan_ns)) {
-        mo_schedule *longer = *kept;
-
-        *kept = other;
-        other = longer;
-    }
-    mo_schedule_free(other);
-}
-
 /* Sets block->next to the shortest of the block's schedule, warm starts from
  * equal blocks, and HEFT; other threads still read block->schedule. */
 static mo_status find_start(const mo_primal_spine_blocks *blocks, int number,
@@ -331,6 +303,8 @@ static mo_status find_start(const mo_primal_spine_blocks *blocks, int number,
             ? mo_schedule_copy(x, block->schedule, &block->next, err)
             : mo_heft(x, &blocks->regime, NULL, &block->next, err);
 
+    if (mo_ablated(MO_ABLATION_spine_twins))
+        return status;
     for (int i = 0; i < blocks->n && status == MO_OK; i++) {
         const mo_primal_spine_block *twin = &blocks->blocks[i];
         mo_schedule *other = NULL;
@@ -338,7 +312,7 @@ static mo_status find_start(const mo_primal_spine_blocks *blocks, int number,
         if (i == number || twin->shape != block->shape)
             continue;
         status = warm_start_from_twin(blocks, block, twin, x, &other, err);
-        keep_shorter(&block->next, other);
+        mo_schedule_keep_better(&block->next, other);
     }
     return status;
 }
@@ -362,7 +336,7 @@ static mo_status anneal_block(const jobs *j, int i, const mo_instance *x,
     if (block->next && x->n > FEW_OPS && j->moves > 0)
         status = mo_primal_anneal(x, &blocks->regime, block->next, &anneal,
                                   &made, err);
-    keep_shorter(&block->next, made.schedule);
+    mo_schedule_keep_better(&block->next, made.schedule);
     return status;
 }
 
@@ -414,33 +388,20 @@ mo_status mo_primal_spine_blocks_improve(mo_primal_spine_blocks *blocks,
                                          int64_t moves, const mo_stop *stop,
                                          mo_error *err)
 {
-    jobs j = { .stop = stop, .moves = moves };
+    jobs j = { .stop = stop,
+               .moves = mo_ablated(MO_ABLATION_spine_anneal) ? 0 : moves };
     mo_status status = run_jobs(blocks, improve_block_phase, &j, err);
 
     j.anneals = true;
     if (status == MO_OK)
         status = run_jobs(blocks, improve_block_phase, &j, err);
     for (int i = 0; i < blocks->n; i++) {
-        keep_shorter(&blocks->blocks[i].schedule, blocks->blocks[i].next);
+        mo_schedule_keep_better(&blocks->blocks[i].schedule,
+                                blocks->blocks[i].next);
         blocks->blocks[i].next = NULL;
     }
     blocks->passes++;
     return status;
-}
-
-/* Sets *device to that of an end in the schedule, if its op is marked. */
-static void move_end(const mo_primal_spine_block *block, int end,
-                     const bool *marked, const mo_schedule *schedule,
-                     int *device)
-{
-    if (end != MO_FREE && marked[block->part->op[end]])
-        *device = schedule->device[block->part->op[end]];
-}
-
-static void mark_end(const mo_primal_spine_block *block, int end, bool *marked)
-{
-    if (end != MO_FREE && block->part->x->n > FEW_OPS)
-        marked[block->part->op[end]] = true;
 }
 
 bool mo_primal_spine_blocks_adopt_ends(mo_primal_spine_blocks *blocks,
@@ -450,15 +411,24 @@ bool mo_primal_spine_blocks_adopt_ends(mo_primal_spine_blocks *blocks,
     bool any = false;
 
     for (int i = 0; i < blocks->n && marked; i++) {
-        mark_end(&blocks->blocks[i], blocks->blocks[i].u, marked);
-        mark_end(&blocks->blocks[i], blocks->blocks[i].v, marked);
+        const mo_primal_spine_block *block = &blocks->blocks[i];
+
+        if (block->part->x->n <= FEW_OPS)
+            continue;
+        if (block->u != MO_FREE)
+            marked[block->part->op[block->u]] = true;
+        if (block->v != MO_FREE)
+            marked[block->part->op[block->v]] = true;
     }
     for (int i = 0; i < blocks->n && marked; i++) {
         mo_primal_spine_block *block = &blocks->blocks[i];
+        const int *op = block->part->op;
         int a = block->a, b = block->b;
 
-        move_end(block, block->u, marked, schedule, &block->a);
-        move_end(block, block->v, marked, schedule, &block->b);
+        if (block->u != MO_FREE && marked[op[block->u]])
+            block->a = schedule->device[op[block->u]];
+        if (block->v != MO_FREE && marked[op[block->v]])
+            block->b = schedule->device[op[block->v]];
         if (a == block->a && b == block->b)
             continue;
         mo_schedule_free(block->schedule);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spine_internal.h - blocks of a spine and the local search on the whole,
- * shared by spine.c, spine_blocks.c, group_moves.c and transfer_delay.c.
+ * shared by spine.c, spine_blocks.c and group_moves.c.
  */
 #ifndef MO_SOLVERS_SEARCH_PRIMAL_SPINE_INTERNAL_H
 #define MO_SOLVERS_SEARCH_PRIMAL_SPINE_INTERNAL_H
@@ -66,23 +66,19 @@ typedef struct mo_primal_spine_role {
     int block;   /* it belongs to; -1: beside the chain */
 } mo_primal_spine_role;
 
+typedef struct mo_primal_group_problem {
+    const mo_instance *x;
+    const mo_regime *regime;
+    const mo_stop *stop;
+    const mo_primal_spine_role *roles; /* by op */
+    int n_blocks;
+} mo_primal_group_problem;
+
 /* Local search with group moves on a complete plan. Ops without a device (-1)
  * get one, connected ones the same; ops of the chain and of blocks may move,
- * and transfers may be delayed, where that shortens the whole. */
-mo_status mo_primal_group_moves(const mo_instance *x, const mo_regime *regime,
-                                const mo_stop *stop, mo_sim *sim,
-                                const mo_primal_spine_role *roles, int n_blocks,
-                                mo_sim_plan *plan, mo_error *err);
-
-/* Delays transfers (inserted idle time) where that shortens the whole, also
- * together with moving ops back home: to the device their block chose, or -1.
- * plan->send_release_ns is changed; *best_ns is the makespan before and after.
- */
-mo_status mo_primal_transfer_delay(const mo_instance *x,
-                                   const mo_regime *regime, const mo_stop *stop,
-                                   const mo_primal_spine_role *roles,
-                                   const int *home, mo_sim *sim,
-                                   mo_sim_plan *plan, int64_t *best_ns,
-                                   mo_error *err);
+ * and transfers may be delayed (plan->send_release_ns), where that shortens the
+ * whole. */
+mo_status mo_primal_group_moves(const mo_primal_group_problem *problem,
+                                mo_sim *sim, mo_sim_plan *plan, mo_error *err);
 
 #endif

@@ -56,4 +56,16 @@ mo_status mo_primal_successive_halving(const mo_instance *x,
                                        const mo_primal_halving_options *options,
                                        mo_schedule **best, mo_error *err);
 
+/*
+ * The same with prices of memory (Lagrangian prices of memory capacity) in the
+ * annealing options: target times and the budget of the branches' memory are
+ * those of the priced load bound, and the boundary that of the start.  Ops
+ * outside the fork, and the devices of its ends, begin as in start.
+ */
+mo_status mo_primal_priced_halving(const mo_instance *x,
+                                   const mo_regime *regime,
+                                   const mo_schedule *start,
+                                   const mo_primal_halving_options *options,
+                                   mo_schedule **best, mo_error *err);
+
 #endif

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "schedule/sim/sim.h"
 
 typedef struct op_start {
@@ -15,46 +16,47 @@ struct mo_primal_warm_start {
     const mo_instance *x;
     mo_sim *sim;
     mo_sim_plan plan;
-    op_start *starts; /* for the ranks */
-    int *first;       /* by group: its first op */
+    op_start *starts; /* sorted, they give the ranks */
+    int *first_op;    /* by group */
 };
 
 mo_status mo_primal_warm_start_new(const mo_instance *x,
                                    const mo_regime *regime,
                                    mo_primal_warm_start **warm, mo_error *err)
 {
-    mo_primal_warm_start *l = calloc(1, sizeof *l);
+    mo_primal_warm_start *made = calloc(1, sizeof *made);
     size_t n = (size_t) x->n + 1;
     mo_status status = MO_OK;
 
-    if (!l)
+    if (!made)
         return mo_fail_memory(err);
-    l->x = x;
-    l->plan.device = calloc(n, sizeof *l->plan.device);
-    l->plan.rank = calloc(n, sizeof *l->plan.rank);
-    l->starts = calloc(n, sizeof *l->starts);
-    l->first = calloc((size_t) x->n_groups + 1, sizeof *l->first);
-    if (!l->plan.device || !l->plan.rank || !l->starts || !l->first)
+    made->x = x;
+    made->plan.device = calloc(n, sizeof *made->plan.device);
+    made->plan.rank = calloc(n, sizeof *made->plan.rank);
+    made->starts = calloc(n, sizeof *made->starts);
+    made->first_op = calloc((size_t) x->n_groups + 1, sizeof *made->first_op);
+    if (!made->plan.device || !made->plan.rank || !made->starts ||
+        !made->first_op)
         status = mo_fail_memory(err);
     if (status == MO_OK)
-        status = mo_sim_new(x, regime, &l->sim, err);
+        status = mo_sim_new(x, regime, &made->sim, err);
     if (status == MO_OK)
-        *warm = l;
+        *warm = made;
     else
-        mo_primal_warm_start_free(l);
+        mo_primal_warm_start_free(made);
     return status;
 }
 
-void mo_primal_warm_start_free(mo_primal_warm_start *l)
+void mo_primal_warm_start_free(mo_primal_warm_start *warm)
 {
-    if (!l)
+    if (!warm)
         return;
-    mo_sim_free(l->sim);
-    free(l->plan.device);
-    free(l->plan.rank);
-    free(l->starts);
-    free(l->first);
-    free(l);
+    mo_sim_free(warm->sim);
+    free(warm->plan.device);
+    free(warm->plan.rank);
+    free(warm->starts);
+    free(warm->first_op);
+    free(warm);
 }
 
 static int compare_starts(const void *a, const void *b)
@@ -66,30 +68,30 @@ static int compare_starts(const void *a, const void *b)
     return (s->op > t->op) - (s->op < t->op);
 }
 
-mo_status mo_primal_warm_start_from_schedule(mo_primal_warm_start *l,
-                                             const mo_schedule *model,
-                                             int64_t below_ns,
-                                             mo_schedule **made, mo_error *err)
+/* Simulates a schedule's devices and order with the pins of the instance. */
+static mo_status replay(mo_primal_warm_start *warm, const mo_schedule *original,
+                        int64_t below_ns, mo_schedule **made, mo_error *err)
 {
     mo_schedule *s = NULL;
     mo_status status;
     bool fits = false;
 
     *made = NULL;
-    /* Devices of the schedule, but for pins; ranks by its starts. */
-    for (int i = 0; i < model->n; i++) {
-        l->starts[i] = (op_start){ model->start_ns[i], i };
-        l->plan.device[i] =
-            l->x->pin[i] == MO_FREE ? model->device[i] : l->x->pin[i];
+    /* Devices of the schedule, except for pinned ops; ranks by its starts. */
+    for (int i = 0; i < original->n; i++) {
+        warm->starts[i] = (op_start){ original->start_ns[i], i };
+        warm->plan.device[i] =
+            warm->x->pin[i] == MO_FREE ? original->device[i] : warm->x->pin[i];
     }
-    qsort(l->starts, (size_t) model->n, sizeof *l->starts, compare_starts);
-    for (int i = 0; i < model->n; i++)
-        l->plan.rank[l->starts[i].op] = i;
-    if (mo_sim_run(l->sim, &l->plan, below_ns) >= below_ns)
+    qsort(warm->starts, (size_t) original->n, sizeof *warm->starts,
+          compare_starts);
+    for (int i = 0; i < original->n; i++)
+        warm->plan.rank[warm->starts[i].op] = i;
+    if (mo_sim_run(warm->sim, &warm->plan, below_ns) >= below_ns)
         return MO_OK;
-    status = mo_sim_schedule(l->sim, &l->plan, &s, err);
+    status = mo_sim_schedule(warm->sim, &warm->plan, &s, err);
     if (status == MO_OK)
-        status = mo_schedule_fits_memory(l->x, s, &fits, err);
+        status = mo_schedule_fits_memory(warm->x, s, &fits, err);
     if (status == MO_OK && fits)
         *made = s;
     else
@@ -97,52 +99,59 @@ mo_status mo_primal_warm_start_from_schedule(mo_primal_warm_start *l,
     return status;
 }
 
-static void apply_hint(const mo_primal_warm_start *l,
-                       const mo_bound_segment *segment, int boundary,
-                       const mo_decomp_solution_hint *hint, mo_schedule *s)
+mo_status mo_primal_warm_start_from_schedule(mo_primal_warm_start *warm,
+                                             const mo_schedule *original,
+                                             int64_t below_ns,
+                                             mo_schedule **made, mo_error *err)
 {
-    int u = segment->u, v = segment->v, n = l->x->n_devices;
-    int64_t begin_ns =
-        u == MO_FREE ? 0
-                     : s->start_ns[u] + mo_instance_p_ns(l->x, u, s->device[u]);
-
-    for (int i = 0; i < segment->n; i++) {
-        s->device[segment->ops[i]] = hint->device[i];
-        s->start_ns[segment->ops[i]] = begin_ns + hint->start_ns[i];
-    }
-    if (u != MO_FREE)
-        s->device[u] = boundary / n;
-    if (v != MO_FREE)
-        s->device[v] = boundary % n;
+    *made = NULL;
+    return mo_ablated(MO_ABLATION_warm_start)
+               ? MO_OK
+               : replay(warm, original, below_ns, made, err);
 }
 
-mo_status mo_primal_warm_start_from_hint(mo_primal_warm_start *l,
-                                         const mo_schedule *model,
+mo_status mo_primal_warm_start_from_hint(mo_primal_warm_start *warm,
+                                         const mo_schedule *original,
                                          const mo_bound_segment *segment,
                                          int boundary,
                                          const mo_decomp_solution_hint *hint,
                                          mo_schedule **made, mo_error *err)
 {
     mo_schedule *copy = NULL;
-    mo_status status = mo_schedule_copy(l->x, model, &copy, err);
+    mo_status status = mo_schedule_copy(warm->x, original, &copy, err);
 
     *made = NULL;
-    if (status != MO_OK)
+    if (status != MO_OK || mo_ablated(MO_ABLATION_hint_start)) {
+        mo_schedule_free(copy);
         return status;
-    apply_hint(l, segment, boundary, hint, copy);
+    }
+    int u = segment->u, v = segment->v, n = warm->x->n_devices;
+    int64_t begin_ns =
+        u == MO_FREE
+            ? 0
+            : copy->start_ns[u] + mo_instance_p_ns(warm->x, u, copy->device[u]);
+
+    for (int i = 0; i < segment->n; i++) {
+        copy->device[segment->ops[i]] = hint->device[i];
+        copy->start_ns[segment->ops[i]] = begin_ns + hint->start_ns[i];
+    }
+    if (u != MO_FREE)
+        copy->device[u] = boundary / n;
+    if (v != MO_FREE)
+        copy->device[v] = boundary % n;
     /* Places all ops of a group on the device of its first op. */
-    for (int g = 0; g < l->x->n_groups; g++)
-        l->first[g] = -1;
-    for (int i = 0; i < l->x->n; i++) {
-        int group = l->x->group[i];
+    for (int g = 0; g < warm->x->n_groups; g++)
+        warm->first_op[g] = -1;
+    for (int i = 0; i < warm->x->n; i++) {
+        int group = warm->x->group[i];
 
         if (group == MO_FREE)
             continue;
-        if (l->first[group] < 0)
-            l->first[group] = i;
-        copy->device[i] = copy->device[l->first[group]];
+        if (warm->first_op[group] < 0)
+            warm->first_op[group] = i;
+        copy->device[i] = copy->device[warm->first_op[group]];
     }
-    status = mo_primal_warm_start_from_schedule(l, copy, INT64_MAX, made, err);
+    status = replay(warm, copy, INT64_MAX, made, err);
     mo_schedule_free(copy);
     return status;
 }

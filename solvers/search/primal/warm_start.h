@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warm_start.h - warm start: a schedule of an instance from a schedule of a
- * similar one, by its devices and its order (serial simulation with priorities
- * by start).
+ * warm_start.h - warm start: makes a schedule of an instance from a schedule
+ * of a similar instance with the same ops. The simulator takes the devices from
+ * that schedule, and the priorities from its start times.
  */
 #ifndef MO_SOLVERS_SEARCH_PRIMAL_WARM_START_H
 #define MO_SOLVERS_SEARCH_PRIMAL_WARM_START_H
@@ -26,18 +26,19 @@ mo_status mo_primal_warm_start_new(const mo_instance *x,
                                    mo_primal_warm_start **warm, mo_error *err);
 void mo_primal_warm_start_free(mo_primal_warm_start *warm);
 
-/* Replays a schedule with the pins of x. The caller frees *made; it is NULL
- * where the result takes at least below_ns or does not fit memory. */
+/* Replays a schedule with the pins of x. The caller frees *made; it is NULL if
+ * the result takes below_ns or longer, or does not fit into memory. */
 mo_status mo_primal_warm_start_from_schedule(mo_primal_warm_start *warm,
-                                             const mo_schedule *model,
+                                             const mo_schedule *original,
                                              int64_t below_ns,
                                              mo_schedule **made, mo_error *err);
 
-/* Replays a schedule with the ops of a segment placed and ordered by the hint
- * and its ends on the devices of the boundary. The caller frees *made; NULL:
- * does not fit memory. */
+/* Replays a schedule with two changes: the hint gives the devices and starts of
+ * the ops of a segment, and the boundary (device of u * devices + device of v)
+ * gives the devices of its ends. The caller frees *made; it is NULL if the
+ * result does not fit into memory. */
 mo_status mo_primal_warm_start_from_hint(mo_primal_warm_start *warm,
-                                         const mo_schedule *model,
+                                         const mo_schedule *original,
                                          const mo_bound_segment *segment,
                                          int boundary,
                                          const mo_decomp_solution_hint *hint,

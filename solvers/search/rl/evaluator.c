@@ -31,21 +31,6 @@ bool mo_rl_evaluation_better(const mo_rl_evaluation *a,
     return a->fits ? a->makespan_ns < b->makespan_ns : a->score < b->score;
 }
 
-static mo_status find_time_unit(mo_rl_evaluator *s, mo_error *err)
-{
-    const mo_instance *x = s->task->x;
-    int *devices = calloc((size_t) x->n_devices, sizeof *devices);
-    mo_status status =
-        devices ? mo_single_device_order(x, devices, err) : mo_fail_memory(err);
-
-    if (status == MO_OK)
-        s->unit_ns = (double) mo_single_device_ns(x, devices[0]);
-    if (s->unit_ns < 1)
-        s->unit_ns = 1;
-    free(devices);
-    return status;
-}
-
 mo_status mo_rl_evaluator_new(const mo_method_task *task,
                               const mo_placement_units *units,
                               mo_rl_evaluator **evaluator, mo_error *err)
@@ -66,8 +51,18 @@ mo_status mo_rl_evaluator_new(const mo_method_task *task,
         status = mo_sim_new(task->x, &task->regime, &s->sim, err);
     else
         mo_fail_memory(err);
-    if (status == MO_OK)
-        status = find_time_unit(s, err);
+    if (status == MO_OK) {
+        const mo_instance *x = s->task->x;
+        int *devices = calloc((size_t) x->n_devices, sizeof *devices);
+        status = devices ? mo_single_device_order(x, devices, err)
+                         : mo_fail_memory(err);
+
+        if (status == MO_OK)
+            s->unit_ns = (double) mo_single_device_ns(x, devices[0]);
+        if (s->unit_ns < 1)
+            s->unit_ns = 1;
+        free(devices);
+    }
     if (status != MO_OK) {
         mo_rl_evaluator_free(s);
         return status;
@@ -86,19 +81,6 @@ void mo_rl_evaluator_free(mo_rl_evaluator *evaluator)
     free(evaluator->rank);
     free(evaluator->used);
     free(evaluator);
-}
-
-/* The relative memory overflow, summed over the devices. */
-static double memory_overflow(const mo_rl_evaluator *s)
-{
-    const mo_instance *x = s->task->x;
-    double over = 0;
-
-    for (int k = 0; k < x->n_devices; k++)
-        if (s->used[k] > x->capacity_bytes[k])
-            over += (double) (s->used[k] - x->capacity_bytes[k]) /
-                    ((double) x->capacity_bytes[k] + 1);
-    return over;
 }
 
 /* Live memory counts at the peak of the schedule. */
@@ -165,7 +147,14 @@ mo_status mo_rl_evaluator_evaluate(mo_rl_evaluator *evaluator,
         return status;
     scored->makespan_ns = run_simulation(evaluator, INT64_MAX);
     status = find_used_memory(evaluator, device, err);
-    over = memory_overflow(evaluator);
+    /* The relative memory overflow, summed over the devices. */
+    const mo_instance *x = evaluator->task->x;
+    over = 0;
+
+    for (int k = 0; k < x->n_devices; k++)
+        if (evaluator->used[k] > x->capacity_bytes[k])
+            over += (double) (evaluator->used[k] - x->capacity_bytes[k]) /
+                    ((double) x->capacity_bytes[k] + 1);
     scored->fits = over <= 0;
     scored->score = (double) scored->makespan_ns / evaluator->unit_ns + over;
     return status;

@@ -9,11 +9,11 @@
 
 double mo_rl_mean_unit_ns(const mo_instance *x, const mo_placement_units *units)
 {
-    double sum = 1;
+    double sum_ns = 1; /* 1, so that the mean is not 0 */
 
     for (int i = 0; i < x->n; i++)
-        sum += (double) mo_mean_cost_op_ns(x, i);
-    return sum / (units->n + 1);
+        sum_ns += (double) mo_mean_cost_op_ns(x, i);
+    return sum_ns / (units->n + 1);
 }
 
 mo_rl_real mo_rl_log_scaled(double ns, double mean_ns)
@@ -24,11 +24,11 @@ mo_rl_real mo_rl_log_scaled(double ns, double mean_ns)
 double mo_rl_unit_ns(const mo_instance *x, const mo_placement_units *units,
                      int unit, int device)
 {
-    double takes = 0;
+    double sum_ns = 0;
 
     for (int j = units->start[unit]; j < units->start[unit + 1]; j++)
-        takes += (double) mo_instance_p_ns(x, units->ops[j], device);
-    return takes;
+        sum_ns += (double) mo_instance_p_ns(x, units->ops[j], device);
+    return sum_ns;
 }
 
 mo_status mo_rl_single_device_placement(const mo_instance *x,

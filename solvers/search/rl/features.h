@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * features.h - input features common to all policies.
+ * features.h - common parts of the learned policies: times of placement units,
+ * scaled as input features, and the initial placement.
  */
 #ifndef MO_SOLVERS_SEARCH_RL_FEATURES_H
 #define MO_SOLVERS_SEARCH_RL_FEATURES_H
@@ -9,19 +10,21 @@
 #include "schedule/placement_units.h"
 #include "solvers/search/rl/nn/real.h"
 
-/* Returns the mean time of a unit, by which other times are normalized. */
+/* Returns the mean time of a unit over units and devices, by which other times
+ * are normalized; more than 0. */
 double mo_rl_mean_unit_ns(const mo_instance *x,
                           const mo_placement_units *units);
 
-/* log(1 + ns / mean): times and sizes differ by orders of magnitude. */
+/* Returns log(1 + ns / mean_ns), since times and sizes differ by orders of
+ * magnitude. */
 mo_rl_real mo_rl_log_scaled(double ns, double mean_ns);
 
 /* Returns the time of all ops of a unit on a device. */
 double mo_rl_unit_ns(const mo_instance *x, const mo_placement_units *units,
                      int unit, int device);
 
-/* A placement by unit: everything on the best single device, except for pinned
- * units.  The caller frees *device, also after a failure. */
+/* Places every unit on the best single device, except for pinned units. *device
+ * is by unit; the caller frees it, also after a failure. */
 mo_status mo_rl_single_device_placement(const mo_instance *x,
                                         const mo_placement_units *units,
                                         int **device, mo_error *err);

@@ -15,36 +15,32 @@ enum {
     HIDDEN_WIDTH = 32
 };
 
-static mo_status add_layers(mo_rl_hrl *h, uint64_t seed, mo_error *err)
-{
-    const struct {
-        mo_rl_dense *layer;
-        const char *name;
-        int rows, cols;
-    } layers[] = {
-        { &h->group_hidden, "look", h->n_features, GROUPER_WIDTH },
-        { &h->group_output, "group", GROUPER_WIDTH, MO_RL_HRL_MAX_GROUPS },
-        { &h->group_embed, "sum-up", h->n_group_features, ENCODER_WIDTH },
-        { &h->place_hidden, "think", DECODER_WIDTH + 4 * ENCODER_WIDTH,
-          HIDDEN_WIDTH },
-        { &h->place_output, "choose", HIDDEN_WIDTH, h->n_devices },
-    };
-    mo_status status = MO_OK;
-
-    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
-        if (status == MO_OK)
-            status =
-                mo_rl_dense_add(layers[i].layer, &h->weights, layers[i].name,
-                                layers[i].rows, layers[i].cols, seed, err);
-    return status;
-}
+typedef struct layer_shape {
+    mo_rl_dense *layer;
+    const char *name;
+    int rows, cols;
+} layer_shape;
 
 /* The embedding has a row for each device chosen last, and one for none, and
  * enters the gates of the decoder directly. */
 static mo_status init_params(mo_rl_hrl *hrl, uint64_t seed, mo_error *err)
 {
     mo_rl_params *w = &hrl->weights;
-    mo_status status = add_layers(hrl, seed, err);
+    const layer_shape layers[] = {
+        { &hrl->group_hidden, "look", hrl->n_features, GROUPER_WIDTH },
+        { &hrl->group_output, "group", GROUPER_WIDTH, MO_RL_HRL_MAX_GROUPS },
+        { &hrl->group_embed, "sum-up", hrl->n_group_features, ENCODER_WIDTH },
+        { &hrl->place_hidden, "think", DECODER_WIDTH + 4 * ENCODER_WIDTH,
+          HIDDEN_WIDTH },
+        { &hrl->place_output, "choose", HIDDEN_WIDTH, hrl->n_devices },
+    };
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
+        if (status == MO_OK)
+            status =
+                mo_rl_dense_add(layers[i].layer, &hrl->weights, layers[i].name,
+                                layers[i].rows, layers[i].cols, seed, err);
 
     if (status == MO_OK)
         status = mo_rl_lstm_add(&hrl->encode_forward, w, "forth", ENCODER_WIDTH,
@@ -131,17 +127,17 @@ mo_rl_var mo_rl_hrl_placer_log_probs(mo_rl_hrl_placer *placer, mo_rl_var known,
 {
     mo_rl_tape *tape = placer->tape;
     int rows = mo_rl_tape_rows(tape, known);
-    mo_rl_var parts[3], thought;
+    mo_rl_var parts[3], hidden;
 
     if (mo_rl_tape_failed(tape))
         return 0;
     parts[0] = known;
     parts[1] = mo_rl_attention(tape, placer->attention, known, placer->memory);
     parts[2] = mo_rl_tape_gather_rows(tape, placer->memory, at, rows);
-    thought = mo_rl_dense_relu(&placer->hrl->place_hidden, tape,
-                               mo_rl_tape_concat_cols(tape, parts, 3));
+    hidden = mo_rl_dense_relu(&placer->hrl->place_hidden, tape,
+                              mo_rl_tape_concat_cols(tape, parts, 3));
     return mo_rl_tape_log_softmax(
-        tape, mo_rl_dense_linear(&placer->hrl->place_output, tape, thought));
+        tape, mo_rl_dense_linear(&placer->hrl->place_output, tape, hidden));
 }
 
 /* Learning rate, and decay of the baseline. */
@@ -188,30 +184,14 @@ static int choose_index(const mo_rl_real *logs, int n, mo_random *random,
                   : mo_rl_categorical_sample(logs, n, random);
 }
 
-static mo_status sample_grouping(const mo_rl_hrl *h, mo_rl_tape *tape,
-                                 mo_random *random, bool greedy, int *group,
-                                 mo_error *err)
-{
-    mo_rl_var logs = mo_rl_hrl_group_log_probs(h, tape);
-
-    if (mo_rl_tape_failed(tape))
-        return mo_fail_memory(err);
-    for (int u = 0; u < h->n; u++)
-        group[u] = choose_index(mo_rl_tape_values(tape, logs) +
-                                    (size_t) u * (size_t) h->n_groups,
-                                h->n_groups, random, greedy);
-    return MO_OK;
-}
-
 /* chosen: by group, then placement.  Where the mode is requested it is the
  * first, so that the others contribute to training, too. */
-static mo_status sample_devices(const mo_rl_hrl *h, mo_rl_tape *tape,
-                                const mo_rl_hrl_groups *groups,
-                                mo_random *random, bool greedy, int *chosen,
+static mo_status sample_devices(const mo_rl_hrl *h, const mo_rl_sampling *s,
+                                const mo_rl_hrl_groups *groups, int *chosen,
                                 mo_error *err)
 {
     mo_rl_hrl_placer placer =
-        mo_rl_hrl_placer_init(h, tape, groups, MO_RL_HRL_SAMPLES);
+        mo_rl_hrl_placer_init(h, s->tape, groups, MO_RL_HRL_SAMPLES);
 
     for (int t = 0; t < groups->n; t++) {
         mo_rl_var known = mo_rl_hrl_placer_step(&placer, t, chosen), logs;
@@ -220,31 +200,14 @@ static mo_status sample_devices(const mo_rl_hrl *h, mo_rl_tape *tape,
         for (int i = 0; i < MO_RL_HRL_SAMPLES; i++)
             at[i] = t;
         logs = mo_rl_hrl_placer_log_probs(&placer, known, at);
-        if (mo_rl_tape_failed(tape))
+        if (mo_rl_tape_failed(s->tape))
             return mo_fail_memory(err);
         for (int i = 0; i < MO_RL_HRL_SAMPLES; i++)
             chosen[t * MO_RL_HRL_SAMPLES + i] = choose_index(
-                mo_rl_tape_values(tape, logs) + (size_t) i * h->n_devices,
-                h->n_devices, random, greedy && i == 0);
+                mo_rl_tape_values(s->tape, logs) + (size_t) i * h->n_devices,
+                h->n_devices, s->random, s->greedy && i == 0);
     }
     return MO_OK;
-}
-
-static mo_status sample_choices(const mo_rl_hrl *h, mo_rl_tape *tape,
-                                mo_random *random, bool greedy, int *choices,
-                                mo_rl_hrl_groups *groups, mo_error *err)
-{
-    mo_status status;
-
-    mo_rl_tape_reset(tape);
-    status = sample_grouping(h, tape, random, greedy, choices, err);
-    if (status == MO_OK)
-        status = mo_rl_hrl_groups_init(h, choices, groups, err);
-    mo_rl_tape_reset(tape);
-    if (status == MO_OK && groups->n > 0)
-        status = sample_devices(h, tape, groups, random, greedy, choices + h->n,
-                                err);
-    return status;
 }
 
 static void place_units(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
@@ -256,48 +219,54 @@ static void place_units(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
                         : chosen[groups->of_unit[u] * MO_RL_HRL_SAMPLES + i];
 }
 
-/* Evaluates all placements; the best of them is the episode's. */
-static mo_status
-evaluate_placements(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
-                    const int *chosen, mo_rl_evaluator *score, int *device,
-                    double *scores, mo_rl_episode_result *result, mo_error *err)
-{
-    int best = 0;
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < MO_RL_HRL_SAMPLES && status == MO_OK; i++) {
-        mo_rl_evaluation is;
-
-        place_units(h, groups, chosen, i, device);
-        status = mo_rl_evaluator_evaluate(score, device, &is, err);
-        if (status != MO_OK)
-            break;
-        scores[i] = -sqrt(is.score);
-        result->mean += is.score / MO_RL_HRL_SAMPLES;
-        if (i == 0 || mo_rl_evaluation_better(&is, &result->best)) {
-            best = i;
-            result->best = is;
-        }
-    }
-    scores[MO_RL_HRL_SAMPLES] = 0;
-    place_units(h, groups, chosen, best, device);
-    return status;
-}
-
-static mo_status sample_episode(const mo_rl_policy *policy, mo_rl_tape *tape,
-                                mo_rl_evaluator *score, mo_random *random,
-                                bool greedy, int *choices, int *device,
-                                double *scores, mo_rl_episode_result *result,
-                                mo_error *err)
+static mo_status sample_episode(const mo_rl_policy *policy,
+                                const mo_rl_sampling *s, mo_error *err)
 {
     const mo_rl_hrl *h = policy->context;
     mo_rl_hrl_groups groups = { 0 };
-    mo_status status =
-        sample_choices(h, tape, random, greedy, choices, &groups, err);
+    mo_status status;
 
+    mo_rl_tape_reset(s->tape);
+
+    mo_rl_var logs = mo_rl_hrl_group_log_probs(h, s->tape);
+
+    if (mo_rl_tape_failed(s->tape)) {
+        status = mo_fail_memory(err);
+    } else {
+        for (int u = 0; u < h->n; u++)
+            s->choices[u] = choose_index(mo_rl_tape_values(s->tape, logs) +
+                                             (size_t) u * (size_t) h->n_groups,
+                                         h->n_groups, s->random, s->greedy);
+        status = MO_OK;
+    }
     if (status == MO_OK)
-        status = evaluate_placements(h, &groups, choices + h->n, score, device,
-                                     scores, result, err);
+        status = mo_rl_hrl_groups_init(h, s->choices, &groups, err);
+    mo_rl_tape_reset(s->tape);
+    if (status == MO_OK && groups.n > 0)
+        status = sample_devices(h, s, &groups, s->choices + h->n, err);
+    if (status == MO_OK) {
+        /* Evaluates all placements; the best of them is the episode's. */
+        const int *chosen = s->choices + h->n;
+        int best = 0;
+
+        for (int i = 0; i < MO_RL_HRL_SAMPLES && status == MO_OK; i++) {
+            mo_rl_evaluation is;
+
+            place_units(h, &groups, chosen, i, s->device);
+            status =
+                mo_rl_evaluator_evaluate(s->evaluator, s->device, &is, err);
+            if (status != MO_OK)
+                break;
+            s->scores[i] = -sqrt(is.score);
+            s->result->mean += is.score / MO_RL_HRL_SAMPLES;
+            if (i == 0 || mo_rl_evaluation_better(&is, &s->result->best)) {
+                best = i;
+                s->result->best = is;
+            }
+        }
+        s->scores[MO_RL_HRL_SAMPLES] = 0;
+        place_units(h, &groups, chosen, best, s->device);
+    }
     mo_rl_hrl_groups_clear(&groups);
     return status;
 }
@@ -315,57 +284,6 @@ static mo_rl_var policy_loss(mo_rl_tape *tape, mo_rl_var logs, const int *picks,
                           mo_rl_tape_scale(tape, neg_entropy, entropy));
 }
 
-/* The advantage of a grouping is the mean of its placements'. */
-static mo_status accumulate_grouping(const mo_rl_hrl *h, mo_rl_tape *tape,
-                                     const int *choices,
-                                     const double *advantage, double entropy,
-                                     mo_error *err)
-{
-    double *factors = calloc((size_t) h->n + 1, sizeof *factors);
-    double mean = 0;
-
-    if (!factors)
-        return mo_fail_memory(err);
-    for (int i = 0; i < MO_RL_HRL_SAMPLES; i++)
-        mean += advantage[i] / MO_RL_HRL_SAMPLES;
-    for (int u = 0; u < h->n; u++)
-        factors[u] = h->units->pin[u] == MO_FREE ? -mean : 0;
-    mo_rl_tape_reset(tape);
-    mo_rl_tape_backward(tape,
-                        policy_loss(tape, mo_rl_hrl_group_log_probs(h, tape),
-                                    choices, factors, entropy));
-    free(factors);
-    return mo_rl_tape_failed(tape) ? mo_fail_memory(err) : MO_OK;
-}
-
-/* With all choices known, the log-probabilities are computed at once. */
-static mo_status accumulate_devices(const mo_rl_hrl *h, mo_rl_tape *tape,
-                                    const mo_rl_hrl_groups *groups,
-                                    const int *chosen, const double *advantage,
-                                    double entropy, mo_error *err)
-{
-    int at[MO_RL_HRL_MAX_GROUPS * MO_RL_HRL_SAMPLES];
-    double factors[MO_RL_HRL_MAX_GROUPS * MO_RL_HRL_SAMPLES];
-    mo_rl_var known[MO_RL_HRL_MAX_GROUPS], logs;
-    mo_rl_hrl_placer placer;
-
-    mo_rl_tape_reset(tape);
-    placer = mo_rl_hrl_placer_init(h, tape, groups, MO_RL_HRL_SAMPLES);
-    for (int t = 0; t < groups->n; t++) {
-        known[t] = mo_rl_hrl_placer_step(&placer, t, chosen);
-        for (int i = 0; i < MO_RL_HRL_SAMPLES; i++) {
-            at[t * MO_RL_HRL_SAMPLES + i] = t;
-            factors[t * MO_RL_HRL_SAMPLES + i] =
-                -advantage[i] / MO_RL_HRL_SAMPLES;
-        }
-    }
-    logs = mo_rl_hrl_placer_log_probs(
-        &placer, mo_rl_tape_concat_rows(tape, known, groups->n), at);
-    mo_rl_tape_backward(tape, policy_loss(tape, logs, chosen, factors,
-                                          entropy / MO_RL_HRL_SAMPLES));
-    return mo_rl_tape_failed(tape) ? mo_fail_memory(err) : MO_OK;
-}
-
 static mo_status accumulate_gradient(const mo_rl_policy *policy,
                                      mo_rl_tape *tape, const int *choices,
                                      const double *advantage, double entropy,
@@ -375,11 +293,51 @@ static mo_status accumulate_gradient(const mo_rl_policy *policy,
     mo_rl_hrl_groups groups = { 0 };
     mo_status status = mo_rl_hrl_groups_init(h, choices, &groups, err);
 
-    if (status == MO_OK && groups.n > 0)
-        status = accumulate_grouping(h, tape, choices, advantage, entropy, err);
-    if (status == MO_OK && groups.n > 0)
-        status = accumulate_devices(h, tape, &groups, choices + h->n, advantage,
-                                    entropy, err);
+    if (status == MO_OK && groups.n > 0) {
+        /* The advantage of a grouping is the mean of its placements'. */
+        double *factors = calloc((size_t) h->n + 1, sizeof *factors);
+        double mean = 0;
+
+        if (!factors) {
+            status = mo_fail_memory(err);
+        } else {
+            for (int i = 0; i < MO_RL_HRL_SAMPLES; i++)
+                mean += advantage[i] / MO_RL_HRL_SAMPLES;
+            for (int u = 0; u < h->n; u++)
+                factors[u] = h->units->pin[u] == MO_FREE ? -mean : 0;
+            mo_rl_tape_reset(tape);
+            mo_rl_tape_backward(
+                tape, policy_loss(tape, mo_rl_hrl_group_log_probs(h, tape),
+                                  choices, factors, entropy));
+            free(factors);
+            status = mo_rl_tape_failed(tape) ? mo_fail_memory(err) : MO_OK;
+        }
+    }
+    if (status == MO_OK && groups.n > 0) {
+        /* With all choices known, the log-probabilities are computed at once.
+         */
+        const int *chosen = choices + h->n;
+        int at[MO_RL_HRL_MAX_GROUPS * MO_RL_HRL_SAMPLES];
+        double factors[MO_RL_HRL_MAX_GROUPS * MO_RL_HRL_SAMPLES];
+        mo_rl_var known[MO_RL_HRL_MAX_GROUPS], logs;
+        mo_rl_hrl_placer placer;
+
+        mo_rl_tape_reset(tape);
+        placer = mo_rl_hrl_placer_init(h, tape, &groups, MO_RL_HRL_SAMPLES);
+        for (int t = 0; t < groups.n; t++) {
+            known[t] = mo_rl_hrl_placer_step(&placer, t, chosen);
+            for (int i = 0; i < MO_RL_HRL_SAMPLES; i++) {
+                at[t * MO_RL_HRL_SAMPLES + i] = t;
+                factors[t * MO_RL_HRL_SAMPLES + i] =
+                    -advantage[i] / MO_RL_HRL_SAMPLES;
+            }
+        }
+        logs = mo_rl_hrl_placer_log_probs(
+            &placer, mo_rl_tape_concat_rows(tape, known, groups.n), at);
+        mo_rl_tape_backward(tape, policy_loss(tape, logs, chosen, factors,
+                                              entropy / MO_RL_HRL_SAMPLES));
+        status = mo_rl_tape_failed(tape) ? mo_fail_memory(err) : MO_OK;
+    }
     mo_rl_hrl_groups_clear(&groups);
     return status;
 }

@@ -32,12 +32,6 @@ enum { GROUP_SENDS, GROUP_RECEIVES, GROUP_SIZE, GROUP_PLACE, N_GROUP_FEATURES };
  * that all groups can be learned. */
 static const double curvature_single = 3, curvature_shared = 1, min_logit = -7;
 
-/* Position of a unit, in groups. */
-static double position_in_groups(const mo_rl_hrl *h, int u)
-{
-    return (u + 0.5) / h->n * h->n_groups;
-}
-
 /* Sums of the flows between units. */
 static void add_flow_features(const mo_rl_hrl *h, double *sums)
 {
@@ -89,44 +83,19 @@ static mo_status compute_unit_features(mo_rl_hrl *h, mo_error *err)
     return MO_OK;
 }
 
-static mo_status compute_prior_logits(mo_rl_hrl *h, mo_error *err)
+mo_status mo_rl_hrl_init_features(mo_rl_hrl *hrl, mo_error *err)
 {
-    size_t size = (size_t) h->n * (size_t) h->n_groups;
-    mo_rl_real *to = h->prior_logits =
-        calloc(size + 1, sizeof *h->prior_logits);
-    double curvature =
-        h->n_groups == h->n ? curvature_single : curvature_shared;
-
-    if (!to)
-        return mo_fail_memory(err);
-    for (int u = 0; u < h->n; u++)
-        for (int g = 0; g < h->n_groups; g++) {
-            double off = g + 0.5 - position_in_groups(h, u);
-
-            *to++ = (mo_rl_real) fmax(-curvature * off * off, min_logit);
-        }
-    return MO_OK;
-}
-
-static mo_status compute_flow_times(mo_rl_hrl *h, mo_error *err)
-{
-    const mo_instance *x = h->task->x;
+    const mo_instance *x = hrl->task->x;
     int64_t *rows = NULL;
     mo_status status = mo_mean_cost_rows(x, &rows, err);
 
-    h->flow_ns = calloc((size_t) x->n_flows + 1, sizeof *h->flow_ns);
-    if (status == MO_OK && !h->flow_ns)
+    hrl->flow_ns = calloc((size_t) x->n_flows + 1, sizeof *hrl->flow_ns);
+    if (status == MO_OK && !hrl->flow_ns)
         status = mo_fail_memory(err);
     for (int q = 0; q < x->n_flows && status == MO_OK; q++)
-        h->flow_ns[q] =
-            (double) mo_mean_cost_flow_ns(x, &h->task->regime, rows, q);
+        hrl->flow_ns[q] =
+            (double) mo_mean_cost_flow_ns(x, &hrl->task->regime, rows, q);
     free(rows);
-    return status;
-}
-
-mo_status mo_rl_hrl_init_features(mo_rl_hrl *hrl, mo_error *err)
-{
-    mo_status status = compute_flow_times(hrl, err);
 
     hrl->n_features = 2 * hrl->n_devices + N_UNIT_FEATURES;
     hrl->n_group_features =
@@ -134,8 +103,27 @@ mo_status mo_rl_hrl_init_features(mo_rl_hrl *hrl, mo_error *err)
     hrl->mean_ns = mo_rl_mean_unit_ns(hrl->task->x, hrl->units);
     if (status == MO_OK)
         status = compute_unit_features(hrl, err);
-    if (status == MO_OK)
-        status = compute_prior_logits(hrl, err);
+    if (status == MO_OK) {
+        size_t size = (size_t) hrl->n * (size_t) hrl->n_groups;
+        mo_rl_real *to = hrl->prior_logits =
+            calloc(size + 1, sizeof *hrl->prior_logits);
+        double curvature =
+            hrl->n_groups == hrl->n ? curvature_single : curvature_shared;
+
+        if (!to) {
+            status = mo_fail_memory(err);
+        } else {
+            for (int u = 0; u < hrl->n; u++)
+                for (int g = 0; g < hrl->n_groups; g++) {
+                    /* From the position of the unit, in groups. */
+                    double off = g + 0.5 - (u + 0.5) / hrl->n * hrl->n_groups;
+
+                    *to++ =
+                        (mo_rl_real) fmax(-curvature * off * off, min_logit);
+                }
+            status = MO_OK;
+        }
+    }
     if (status == MO_OK)
         status = mo_rl_single_device_placement(hrl->task->x, hrl->units,
                                                &hrl->begin, err);
@@ -180,9 +168,29 @@ static int number_groups(const mo_rl_hrl *h, const int *group, int *number,
     return n;
 }
 
-static void add_flows(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
-                      double *sums)
+static mo_status compute_group_features(const mo_rl_hrl *h,
+                                        mo_rl_hrl_groups *groups,
+                                        const group_position *all,
+                                        mo_error *err)
 {
+    size_t size = (size_t) groups->n * (size_t) h->n_group_features;
+    double *sums = calloc(size + 1, sizeof *sums);
+    /* The mean if all groups were equal. */
+    double mean = h->mean_ns * h->n / (groups->n + 1);
+
+    groups->features = calloc(size + 1, sizeof *groups->features);
+    if (!sums || !groups->features) {
+        free(sums);
+        return mo_fail_memory(err);
+    }
+    for (int u = 0; u < h->n; u++) {
+        int a = groups->of_unit[u];
+
+        for (int k = 0; a >= 0 && k < h->n_devices; k++)
+            sums[(size_t) a * (size_t) h->n_group_features + (size_t) k] +=
+                mo_rl_unit_ns(h->task->x, h->units, u, k);
+    }
+
     const mo_instance *x = h->task->x;
     int k = h->n_devices, rest = 2 * k, others = rest + N_GROUP_FEATURES;
 
@@ -206,31 +214,6 @@ static void add_flows(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
             of_b[a >= 0 ? others + a : k + h->units->pin[u]] += h->flow_ns[q];
         }
     }
-}
-
-static mo_status compute_group_features(const mo_rl_hrl *h,
-                                        mo_rl_hrl_groups *groups,
-                                        const group_position *all,
-                                        mo_error *err)
-{
-    size_t size = (size_t) groups->n * (size_t) h->n_group_features;
-    double *sums = calloc(size + 1, sizeof *sums);
-    /* The mean if all groups were equal. */
-    double mean = h->mean_ns * h->n / (groups->n + 1);
-
-    groups->features = calloc(size + 1, sizeof *groups->features);
-    if (!sums || !groups->features) {
-        free(sums);
-        return mo_fail_memory(err);
-    }
-    for (int u = 0; u < h->n; u++) {
-        int a = groups->of_unit[u];
-
-        for (int k = 0; a >= 0 && k < h->n_devices; k++)
-            sums[(size_t) a * (size_t) h->n_group_features + (size_t) k] +=
-                mo_rl_unit_ns(h->task->x, h->units, u, k);
-    }
-    add_flows(h, groups, sums);
     for (size_t i = 0; i < size; i++)
         groups->features[i] = mo_rl_log_scaled(sums[i], mean);
     for (int i = 0; i < groups->n; i++) {

@@ -24,8 +24,20 @@ enum { MAX_BATCH_ROWS = 512 };
 static const double rate = 0.01, entropy_weight = 4, entropy_decay = 0.98,
                     stay_logit = 1.3;
 
-static mo_status make_parts(mo_rl_placeto *p, mo_error *err)
+mo_status mo_rl_placeto_init(const mo_method_task *task,
+                             const mo_placement_units *units,
+                             mo_rl_placeto *placeto, mo_error *err)
 {
+    mo_rl_placeto *p = placeto;
+    mo_status status;
+
+    p->task = task;
+    p->units = units;
+    p->n = units->n;
+    p->n_devices = p->about[0] = task->x->n_devices;
+    p->n_features = 2 * p->n_devices + MO_RL_PLACETO_UNIT_FEATURES;
+    p->stay_logit = p->n_devices > 1 ? stay_logit + log(p->n_devices - 1) : 0;
+
     int n = MAX_EPISODE_ROWS / (p->n + 1);
 
     if (n > MAX_PARTS)
@@ -41,27 +53,13 @@ static mo_status make_parts(mo_rl_placeto *p, mo_error *err)
     if (p->batch_parts < 1)
         p->batch_parts = 1;
     p->first = calloc((size_t) n + 1, sizeof *p->first);
-    if (!p->first)
-        return mo_fail_memory(err);
-    for (int c = 0; c <= n; c++)
-        p->first[c] = n > 0 ? (int) ((int64_t) p->n * c / n) : 0;
-    return MO_OK;
-}
-
-mo_status mo_rl_placeto_init(const mo_method_task *task,
-                             const mo_placement_units *units,
-                             mo_rl_placeto *placeto, mo_error *err)
-{
-    mo_rl_placeto *p = placeto;
-    mo_status status;
-
-    p->task = task;
-    p->units = units;
-    p->n = units->n;
-    p->n_devices = p->about[0] = task->x->n_devices;
-    p->n_features = 2 * p->n_devices + MO_RL_PLACETO_UNIT_FEATURES;
-    p->stay_logit = p->n_devices > 1 ? stay_logit + log(p->n_devices - 1) : 0;
-    status = make_parts(p, err);
+    if (!p->first) {
+        status = mo_fail_memory(err);
+    } else {
+        for (int c = 0; c <= n; c++)
+            p->first[c] = n > 0 ? (int) ((int64_t) p->n * c / n) : 0;
+        status = MO_OK;
+    }
     if (status == MO_OK)
         status = mo_rl_placeto_init_features(p, err);
     if (status == MO_OK)
@@ -116,108 +114,77 @@ static void free_buffers(episode_buffers *d)
     free(d->device);
 }
 
-static mo_status choose_part(const mo_rl_placeto *p, mo_rl_tape *tape,
-                             episode_buffers *d, int c, mo_random *random,
-                             bool greedy, mo_error *err)
-{
-    int k = p->n_devices;
-    mo_rl_var logs;
-
-    mo_rl_tape_reset(tape);
-    mo_rl_placeto_features(p, d->device, c, d->starts, d->features);
-    logs = mo_rl_placeto_log_probs(p, tape, d->features, c, 1);
-    if (mo_rl_tape_failed(tape))
-        return mo_fail_memory(err);
-    for (int u = p->first[c]; u < p->first[c + 1]; u++) {
-        const mo_rl_real *row = mo_rl_tape_values(tape, logs) +
-                                (size_t) (u - p->first[c]) * (size_t) k;
-
-        d->device[u] = greedy ? mo_rl_categorical_argmax(row, k)
-                              : mo_rl_categorical_sample(row, k, random);
-        if (p->units->pin[u] != MO_FREE)
-            d->device[u] = p->units->pin[u];
-    }
-    return MO_OK;
-}
-
 /* A placement is evaluated after each part in any case: the best counts,
  * wherever in the episode it was. */
 static mo_status evaluate_placement(const mo_rl_placeto *p,
-                                    mo_rl_evaluator *score, const int *now,
-                                    double *is, int *device,
-                                    mo_rl_episode_result *result, mo_error *err)
+                                    const mo_rl_sampling *s, const int *now,
+                                    double *is, mo_error *err)
 {
     mo_rl_evaluation scored;
-    mo_status status = mo_rl_evaluator_evaluate(score, now, &scored, err);
+    mo_status status =
+        mo_rl_evaluator_evaluate(s->evaluator, now, &scored, err);
 
     if (status != MO_OK)
         return status;
-    *is = result->mean = scored.score;
-    if (mo_rl_evaluation_better(&scored, &result->best)) {
-        result->best = scored;
-        memcpy(device, now, (size_t) p->n * sizeof *device);
+    *is = s->result->mean = scored.score;
+    if (mo_rl_evaluation_better(&scored, &s->result->best)) {
+        s->result->best = scored;
+        memcpy(s->device, now, (size_t) p->n * sizeof *now);
     }
     return MO_OK;
 }
 
-static mo_status sample_episode(const mo_rl_policy *policy, mo_rl_tape *tape,
-                                mo_rl_evaluator *score, mo_random *random,
-                                bool greedy, int *choices, int *device,
-                                double *scores, mo_rl_episode_result *result,
-                                mo_error *err)
+static mo_status sample_episode(const mo_rl_policy *policy,
+                                const mo_rl_sampling *s, mo_error *err)
 {
     const mo_rl_placeto *p = policy->context;
     episode_buffers d = { 0 };
-    mo_status status = alloc_buffers(p, device, &d, err);
+    mo_status status = alloc_buffers(p, s->device, &d, err);
 
-    memcpy(choices + p->n, device, (size_t) p->n * sizeof *choices);
+    memcpy(s->choices + p->n, s->device, (size_t) p->n * sizeof *s->choices);
     if (status == MO_OK)
-        status = evaluate_placement(p, score, d.device, &scores[0], device,
-                                    result, err);
+        status = evaluate_placement(p, s, d.device, &s->scores[0], err);
     for (int c = 0; c < p->n_parts && status == MO_OK; c++) {
-        result->stopped = mo_stop_reached(p->task->stop);
-        if (result->stopped)
+        s->result->stopped = mo_stop_reached(p->task->stop);
+        if (s->result->stopped)
             break;
-        status = choose_part(p, tape, &d, c, random, greedy, err);
+
+        int k = p->n_devices;
+        mo_rl_var logs;
+
+        mo_rl_tape_reset(s->tape);
+        mo_rl_placeto_features(p, d.device, c, d.starts, d.features);
+        logs = mo_rl_placeto_log_probs(p, s->tape, d.features, c, 1);
+        if (mo_rl_tape_failed(s->tape)) {
+            status = mo_fail_memory(err);
+        } else {
+            for (int u = p->first[c]; u < p->first[c + 1]; u++) {
+                const mo_rl_real *row = mo_rl_tape_values(s->tape, logs) +
+                                        (size_t) (u - p->first[c]) * (size_t) k;
+
+                d.device[u] = s->greedy
+                                  ? mo_rl_categorical_argmax(row, k)
+                                  : mo_rl_categorical_sample(row, k, s->random);
+                if (p->units->pin[u] != MO_FREE)
+                    d.device[u] = p->units->pin[u];
+            }
+            status = MO_OK;
+        }
         if (status == MO_OK)
-            status = evaluate_placement(p, score, d.device, &scores[c + 1],
-                                        device, result, err);
+            status = evaluate_placement(p, s, d.device, &s->scores[c + 1], err);
     }
     if (status == MO_OK)
-        memcpy(choices, d.device, (size_t) p->n * sizeof *choices);
+        memcpy(s->choices, d.device, (size_t) p->n * sizeof *s->choices);
     free_buffers(&d);
     return status;
 }
 
-static mo_status accumulate_parts(const mo_rl_placeto *p, mo_rl_tape *tape,
-                                  episode_buffers *d, int c, int many,
-                                  const int *choices, const double *factors,
-                                  double entropy, mo_error *err)
-{
-    int first = p->first[c];
-    mo_rl_var logs, chosen, even;
-
-    mo_rl_tape_reset(tape);
-    /* Recomputes the features from which parts c, ..., c + many - 1 were
-     * chosen. */
-    for (int j = 0; j < many; j++) {
-        int u = p->first[c + j], n = p->first[c + j + 1] - u;
-
-        mo_rl_placeto_features(p, d->device, c + j, d->starts,
-                               d->features + (size_t) j * feature_count(p));
-        memcpy(d->device + u, choices + u, (size_t) n * sizeof *choices);
-    }
-    logs = mo_rl_placeto_log_probs(p, tape, d->features, c, many);
-    if (mo_rl_tape_failed(tape))
-        return mo_fail_memory(err);
-    chosen = mo_rl_tape_sum_rows(
-        tape, mo_rl_tape_gather_elements(tape, logs, choices + first,
-                                         factors + first));
-    even = mo_rl_tape_scale(tape, mo_rl_categorical_neg_entropy(tape, logs),
-                            entropy);
-    mo_rl_tape_backward(tape, mo_rl_tape_add(tape, chosen, even));
-    return mo_rl_tape_failed(tape) ? mo_fail_memory(err) : MO_OK;
-}
+/* The loss of an episode. */
+typedef struct episode_loss {
+    const int *choices;
+    double *factors; /* by unit: of the log-probability of its choice */
+    double entropy;
+} episode_loss;
 
 static mo_status accumulate_gradient(const mo_rl_policy *policy,
                                      mo_rl_tape *tape, const int *choices,
@@ -225,25 +192,53 @@ static mo_status accumulate_gradient(const mo_rl_policy *policy,
                                      mo_error *err)
 {
     const mo_rl_placeto *p = policy->context;
-    double *factors = calloc((size_t) p->n + 1, sizeof *factors);
+    episode_loss loss = { choices,
+                          calloc((size_t) p->n + 1, sizeof *loss.factors),
+                          entropy };
     episode_buffers d = { 0 };
-    mo_status status = factors ? alloc_buffers(p, choices + p->n, &d, err)
-                               : mo_fail_memory(err);
+    mo_status status = loss.factors ? alloc_buffers(p, choices + p->n, &d, err)
+                                    : mo_fail_memory(err);
 
     for (int c = 0; c < p->n_parts && status == MO_OK; c++)
         for (int u = p->first[c]; u < p->first[c + 1]; u++)
-            factors[u] = -advantage[c];
+            loss.factors[u] = -advantage[c];
     for (int c = 0; c < p->n_parts && status == MO_OK; c += p->batch_parts) {
         int left = p->n_parts - c;
 
         if (mo_stop_reached(p->task->stop))
             break;
-        status = accumulate_parts(p, tape, &d, c,
-                                  left < p->batch_parts ? left : p->batch_parts,
-                                  choices, factors, entropy, err);
+
+        int many = left < p->batch_parts ? left : p->batch_parts;
+        int first = p->first[c];
+        mo_rl_var logs, chosen, even;
+
+        mo_rl_tape_reset(tape);
+        /* Recomputes the features from which parts c, ..., c + many - 1 were
+         * chosen. */
+        for (int j = 0; j < many; j++) {
+            int u = p->first[c + j], n = p->first[c + j + 1] - u;
+
+            mo_rl_placeto_features(p, d.device, c + j, d.starts,
+                                   d.features + (size_t) j * feature_count(p));
+            memcpy(d.device + u, loss.choices + u,
+                   (size_t) n * sizeof *loss.choices);
+        }
+        logs = mo_rl_placeto_log_probs(p, tape, d.features, c, many);
+        if (mo_rl_tape_failed(tape)) {
+            status = mo_fail_memory(err);
+        } else {
+            chosen = mo_rl_tape_sum_rows(
+                tape,
+                mo_rl_tape_gather_elements(tape, logs, loss.choices + first,
+                                           loss.factors + first));
+            even = mo_rl_tape_scale(
+                tape, mo_rl_categorical_neg_entropy(tape, logs), loss.entropy);
+            mo_rl_tape_backward(tape, mo_rl_tape_add(tape, chosen, even));
+            status = mo_rl_tape_failed(tape) ? mo_fail_memory(err) : MO_OK;
+        }
     }
     free_buffers(&d);
-    free(factors);
+    free(loss.factors);
     return status;
 }
 

@@ -18,8 +18,18 @@
 
 #include "base/error.h"
 #include "solvers/search/rl/nn/layers.h"
-#include "solvers/search/rl/ancestors.h"
 #include "solvers/search/rl/reinforce.h"
+
+/* Compressed adjacency: of vertex v list[start[v]], ..., list[start[v + 1] -
+ * 1]. */
+typedef struct mo_rl_adjacency {
+    int *start, *list;
+} mo_rl_adjacency;
+
+/* Ancestors, descendants and incomparable vertices of a DAG, to sum over. */
+typedef struct mo_rl_ancestors {
+    mo_rl_adjacency before, after, incomparable;
+} mo_rl_ancestors;
 
 /* Layers; and features of a unit beside two for each device. */
 enum { MO_RL_PLACETO_LAYERS = 8, MO_RL_PLACETO_UNIT_FEATURES = 4 };
@@ -55,6 +65,20 @@ void mo_rl_placeto_clear(mo_rl_placeto *placeto);
 
 /* Returns the policy for mo_rl_train; it borrows placeto. */
 mo_rl_policy mo_rl_placeto_policy(mo_rl_placeto *placeto);
+
+/* n vertices, numbered topologically, and their parents; a parent with a
+ * higher number is ignored.  All pairs of a large graph are too many: only
+ * those at most a window apart are considered.  Every vertex on a path between
+ * two of them has a number between theirs, so within the window nothing is
+ * missed.  reach is zeroed by the caller, which clears it, also after a
+ * failure. */
+mo_status mo_rl_ancestors_init(int n, const mo_rl_adjacency *parents,
+                               int window, mo_rl_ancestors *reach,
+                               mo_error *err);
+
+/* Free the lists. */
+void mo_rl_adjacency_clear(mo_rl_adjacency *lists);
+void mo_rl_ancestors_clear(mo_rl_ancestors *reach);
 
 mo_status mo_rl_placeto_init_features(mo_rl_placeto *placeto, mo_error *err);
 

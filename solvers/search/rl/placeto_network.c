@@ -4,6 +4,10 @@
  * distribution over devices.
  */
 #include <math.h>
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +15,147 @@
 #include "solvers/search/rl/features.h"
 #include "solvers/search/rl/placeto.h"
 
-/* Limit on pairs of units; see ancestors.h. */
+void mo_rl_adjacency_clear(mo_rl_adjacency *lists)
+{
+    free(lists->start);
+    free(lists->list);
+    *lists = (mo_rl_adjacency){ 0 };
+}
+
+void mo_rl_ancestors_clear(mo_rl_ancestors *reach)
+{
+    mo_rl_adjacency_clear(&reach->before);
+    mo_rl_adjacency_clear(&reach->after);
+    mo_rl_adjacency_clear(&reach->incomparable);
+}
+
+/* Band matrix of reachability, by vertex: [window - d] whether the vertex d
+ * before it is an ancestor. */
+typedef struct reach_band {
+    int n, window;
+    bool *rows;
+} reach_band;
+
+static bool *band_row(const reach_band *m, int v)
+{
+    return m->rows + (size_t) v * (size_t) (m->window + 1);
+}
+
+static bool is_before(const reach_band *m, int u, int v)
+{
+    return v - u <= m->window && band_row(m, v)[m->window - (v - u)];
+}
+
+typedef enum relation { ANCESTOR, DESCENDANT, INCOMPARABLE } relation;
+
+static bool is_related(const reach_band *m, relation wanted, int v, int other)
+{
+    bool before = other < v && is_before(m, other, v);
+    bool after = other > v && is_before(m, v, other);
+
+    switch (wanted) {
+    case ANCESTOR:
+        return before;
+    case DESCENDANT:
+        return after;
+    case INCOMPARABLE:
+        break;
+    }
+    return other != v && !before && !after;
+}
+
+static int first_near(const reach_band *m, int v)
+{
+    return v > m->window ? v - m->window : 0;
+}
+
+static int last_near(const reach_band *m, int v)
+{
+    return m->n - 1 - v > m->window ? v + m->window : m->n - 1;
+}
+
+static mo_status build_list(const reach_band *m, relation wanted,
+                            mo_rl_adjacency *lists, mo_error *err)
+{
+    int64_t n = 0;
+
+    lists->start = calloc((size_t) m->n + 1, sizeof *lists->start);
+    if (!lists->start)
+        return mo_fail_memory(err);
+    for (int v = 0; v < m->n; v++) {
+        for (int u = first_near(m, v); u <= last_near(m, v); u++)
+            n += is_related(m, wanted, v, u);
+        lists->start[v + 1] = (int) n;
+    }
+    lists->list = calloc((size_t) n + 1, sizeof *lists->list);
+    if (!lists->list)
+        return mo_fail_memory(err);
+    n = 0;
+    for (int v = 0; v < m->n; v++)
+        for (int u = first_near(m, v); u <= last_near(m, v); u++)
+            if (is_related(m, wanted, v, u))
+                lists->list[n++] = u;
+    return MO_OK;
+}
+
+mo_status mo_rl_ancestors_init(int n, const mo_rl_adjacency *parents,
+                               int window, mo_rl_ancestors *reach,
+                               mo_error *err)
+{
+    reach_band m = { .n = n, .window = window };
+    mo_status status = MO_OK;
+
+    m.rows = calloc((size_t) n * ((size_t) window + 1) + 1, sizeof *m.rows);
+    if (!m.rows)
+        return mo_fail_memory(err);
+    for (int v = 0; v < n; v++)
+        for (int k = parents->start[v]; k < parents->start[v + 1]; k++) {
+            /* All ancestors of a parent are ancestors of v, within the window.
+             */
+            int parent = parents->list[k];
+            int far = v - parent;
+            bool *row = band_row(&m, v);
+            const bool *from = band_row(&m, parent);
+
+            if (far <= 0 || far > m.window)
+                continue;
+            row[m.window - far] = true;
+            for (int i = far; i <= m.window; i++)
+                row[i - far] |= from[i];
+        }
+    status = build_list(&m, ANCESTOR, &reach->before, err);
+    if (status == MO_OK)
+        status = build_list(&m, DESCENDANT, &reach->after, err);
+    if (status == MO_OK)
+        status = build_list(&m, INCOMPARABLE, &reach->incomparable, err);
+    free(m.rows);
+    return status;
+}
+
+/* List i of n becomes list which[i] of from, with by[i] added to its
+ * vertices. */
+static mo_status remap_adjacency(const mo_rl_adjacency *from, int n,
+                                 const int *which, const int *by,
+                                 mo_rl_adjacency *to, mo_error *err)
+{
+    int64_t at = 0;
+
+    for (int i = 0; i < n; i++)
+        at += from->start[which[i] + 1] - from->start[which[i]];
+    to->start = calloc((size_t) n + 1, sizeof *to->start);
+    to->list = calloc((size_t) at + 1, sizeof *to->list);
+    if (!to->start || !to->list)
+        return mo_fail_memory(err);
+    at = 0;
+    for (int i = 0; i < n; i++) {
+        for (int k = from->start[which[i]]; k < from->start[which[i] + 1]; k++)
+            to->list[at++] = from->list[k] + by[i];
+        to->start[i + 1] = (int) at;
+    }
+    return MO_OK;
+}
+
+/* Limit on pairs of units (mo_rl_ancestors_init). */
 enum { MAX_PAIRS = 1 << 22 };
 
 /* Edges between units, those of one unit left out, each with its multiplicity:
@@ -48,53 +192,6 @@ static mo_status list_neighbours(const mo_rl_placeto *p, bool parents,
     return MO_OK;
 }
 
-/* Parts in one training batch use a copy of the graph each. */
-static mo_status make_copies(mo_rl_placeto *p, const mo_rl_adjacency *parents,
-                             const mo_rl_adjacency *children, mo_error *err)
-{
-    size_t room = (size_t) p->n * (size_t) p->batch_parts + 1;
-    int *which = calloc(room, sizeof *which), *by = calloc(room, sizeof *by);
-    int n = p->n * p->batch_parts;
-    mo_status status = which && by ? MO_OK : mo_fail_memory(err);
-
-    for (int i = 0; i < n && status == MO_OK; i++) {
-        which[i] = i % p->n;
-        by[i] = i - which[i];
-    }
-    if (status == MO_OK)
-        status = mo_rl_adjacency_remap(parents, n, which, by, &p->parents, err);
-    if (status == MO_OK)
-        status =
-            mo_rl_adjacency_remap(children, n, which, by, &p->children, err);
-    for (int c = 0; c < p->n_parts && status == MO_OK; c++)
-        for (int u = p->first[c]; u < p->first[c + 1]; u++)
-            by[u] = c % p->batch_parts * p->n;
-    if (status == MO_OK && p->batch_parts > 1)
-        status = mo_rl_ancestors_remap(&p->near, p->n, which, by,
-                                       &p->near_together, err);
-    free(which);
-    free(by);
-    return status;
-}
-
-static mo_status build_graph_lists(mo_rl_placeto *p, mo_error *err)
-{
-    int window = MAX_PAIRS / (p->n + 1);
-    mo_rl_adjacency parents = { 0 }, children = { 0 };
-    mo_status status = list_neighbours(p, true, &parents, err);
-
-    if (status == MO_OK)
-        status = list_neighbours(p, false, &children, err);
-    if (status == MO_OK)
-        status = mo_rl_ancestors_init(
-            p->n, &parents, window < p->n ? window : p->n, &p->near, err);
-    if (status == MO_OK)
-        status = make_copies(p, &parents, &children, err);
-    mo_rl_adjacency_clear(&parents);
-    mo_rl_adjacency_clear(&children);
-    return status;
-}
-
 static mo_status compute_fixed_features(mo_rl_placeto *p, mo_error *err)
 {
     const mo_instance *x = p->task->x;
@@ -127,7 +224,56 @@ static mo_status compute_fixed_features(mo_rl_placeto *p, mo_error *err)
 
 mo_status mo_rl_placeto_init_features(mo_rl_placeto *placeto, mo_error *err)
 {
-    mo_status status = build_graph_lists(placeto, err);
+    int window = MAX_PAIRS / (placeto->n + 1);
+    mo_rl_adjacency parents = { 0 }, children = { 0 };
+    mo_status status = list_neighbours(placeto, true, &parents, err);
+
+    if (status == MO_OK)
+        status = list_neighbours(placeto, false, &children, err);
+    if (status == MO_OK)
+        status = mo_rl_ancestors_init(placeto->n, &parents,
+                                      window < placeto->n ? window : placeto->n,
+                                      &placeto->near, err);
+    if (status == MO_OK) {
+        /* Parts in one training batch use a copy of the graph each. */
+        size_t room = (size_t) placeto->n * (size_t) placeto->batch_parts + 1;
+        int *which = calloc(room, sizeof *which),
+            *by = calloc(room, sizeof *by);
+        int n = placeto->n * placeto->batch_parts;
+        status = which && by ? MO_OK : mo_fail_memory(err);
+
+        for (int i = 0; i < n && status == MO_OK; i++) {
+            which[i] = i % placeto->n;
+            by[i] = i - which[i];
+        }
+        if (status == MO_OK)
+            status =
+                remap_adjacency(&parents, n, which, by, &placeto->parents, err);
+        if (status == MO_OK)
+            status = remap_adjacency(&children, n, which, by,
+                                     &placeto->children, err);
+        for (int c = 0; c < placeto->n_parts && status == MO_OK; c++)
+            for (int u = placeto->first[c]; u < placeto->first[c + 1]; u++)
+                by[u] = c % placeto->batch_parts * placeto->n;
+        if (status == MO_OK && placeto->batch_parts > 1) {
+            int count = placeto->n;
+
+            status = remap_adjacency(&placeto->near.before, count, which, by,
+                                     &placeto->near_together.before, err);
+
+            if (status == MO_OK)
+                status = remap_adjacency(&placeto->near.after, count, which, by,
+                                         &placeto->near_together.after, err);
+            if (status == MO_OK)
+                status = remap_adjacency(
+                    &placeto->near.incomparable, count, which, by,
+                    &placeto->near_together.incomparable, err);
+        }
+        free(which);
+        free(by);
+    }
+    mo_rl_adjacency_clear(&parents);
+    mo_rl_adjacency_clear(&children);
 
     return status == MO_OK ? compute_fixed_features(placeto, err) : status;
 }
@@ -155,13 +301,15 @@ _Static_assert((int) LAYERS == (int) MO_RL_PLACETO_LAYERS,
 /* Logit of an excluded choice. */
 static const double excluded_logit = -1e9;
 
+typedef struct layer_shape {
+    const char *name;
+    int rows, cols;
+} layer_shape;
+
 mo_status mo_rl_placeto_init_params(mo_rl_placeto *placeto, uint64_t seed,
                                     mo_error *err)
 {
-    const struct {
-        const char *name;
-        int rows, cols;
-    } layers[LAYERS] = {
+    const layer_shape layers[LAYERS] = {
         { "into", placeto->n_features, WIDTH },
         { "say-down", WIDTH, WIDTH },
         { "say-up", WIDTH, WIDTH },
@@ -180,38 +328,32 @@ mo_status mo_rl_placeto_init_params(mo_rl_placeto *placeto, uint64_t seed,
     return status;
 }
 
-/* Earliest start and end of each op without contention for devices or ports:
- * the longest path.  Returns the last end. */
-static int64_t find_starts(const mo_rl_placeto *p, const int *device,
-                           int64_t *start)
+void mo_rl_placeto_features(const mo_rl_placeto *placeto, const int *device,
+                            int c, int64_t *scratch, mo_rl_real *features)
 {
+    const mo_rl_placeto *p = placeto;
+
+    /* scratch: earliest start of each op without contention for devices or
+     * ports, the longest path; last: the last end. */
     const mo_instance *x = p->task->x;
     int64_t last = 1;
 
     for (int i = 0; i < x->n; i++) {
         int at = device[p->units->of_op[i]];
 
-        start[i] = 0;
+        scratch[i] = 0;
         for (int q = x->in_start[i]; q < x->in_start[i + 1]; q++) {
             int flow = x->in_flows[q], from = x->flows[flow].from;
             int there = device[p->units->of_op[from]];
-            int64_t ready = start[from] + mo_instance_p_ns(x, from, there) +
+            int64_t ready = scratch[from] + mo_instance_p_ns(x, from, there) +
                             mo_instance_flow_ns(x, flow, there, at);
 
-            if (ready > start[i])
-                start[i] = ready;
+            if (ready > scratch[i])
+                scratch[i] = ready;
         }
-        if (start[i] + mo_instance_p_ns(x, i, at) > last)
-            last = start[i] + mo_instance_p_ns(x, i, at);
+        if (scratch[i] + mo_instance_p_ns(x, i, at) > last)
+            last = scratch[i] + mo_instance_p_ns(x, i, at);
     }
-    return last;
-}
-
-void mo_rl_placeto_features(const mo_rl_placeto *placeto, const int *device,
-                            int c, int64_t *scratch, mo_rl_real *features)
-{
-    const mo_rl_placeto *p = placeto;
-    int64_t last = find_starts(p, device, scratch);
     int k = p->n_devices;
 
     memcpy(features, p->fixed,

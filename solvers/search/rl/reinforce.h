@@ -32,6 +32,18 @@ typedef struct mo_rl_episode_result {
     bool stopped; /* before its end; what was evaluated until then counts */
 } mo_rl_episode_result;
 
+/* What an episode is sampled with, and the buffers that it fills. */
+typedef struct mo_rl_sampling {
+    mo_rl_tape *tape; /* has no gradient and is reset at will */
+    mo_rl_evaluator *evaluator;
+    mo_random *random;
+    bool greedy;    /* takes the mode */
+    int *choices;   /* those made, for learn */
+    int *device;    /* by unit: the placement to start from, then the best */
+    double *scores; /* part c's return is scores[c] - scores[n_parts] */
+    mo_rl_episode_result *result;
+} mo_rl_sampling;
+
 struct mo_rl_policy {
     const char *kind;      /* in the header of its file */
     mo_rl_params *weights; /* the parameters trained; borrowed */
@@ -49,16 +61,9 @@ struct mo_rl_policy {
                      baseline; 0: the mean of the last ten returns */
     const void *context;   /* the network's own */
 
-    /*
-     * Samples an episode, or takes the mode.  choices: the choices made, for
-     * learn; device: the placement to start from, and on return the best, by
-     * unit; part c's return is scores[c] - scores[n_parts].  tape has no
-     * gradient and is reset at will.
-     */
-    mo_status (*sample)(const mo_rl_policy *policy, mo_rl_tape *tape,
-                        mo_rl_evaluator *score, mo_random *random, bool greedy,
-                        int *choices, int *device, double *scores,
-                        mo_rl_episode_result *result, mo_error *err);
+    /* Samples an episode. */
+    mo_status (*sample)(const mo_rl_policy *policy,
+                        const mo_rl_sampling *sampling, mo_error *err);
 
     /* Adds the gradient of the loss to that of tape: the log-probabilities of
      * the choices, of each part times -advantage[part], and -entropy times the

@@ -53,20 +53,6 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median_of(double *values, size_t n)
-{
-    qsort(values, n, sizeof *values, compare_doubles);
-    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
-static bool counts(const mo_prediction *prediction, int class, int math,
-                   int device)
-{
-    return (class == MO_UNKNOWN || (int) prediction->class == class) &&
-           (math == MO_UNKNOWN || (int) prediction->math == math) &&
-           (device == MO_UNKNOWN || prediction->device == device);
-}
-
 mo_status mo_accuracy_of(const mo_predictions *predictions, int class, int math,
                          int device, mo_accuracy *accuracy, mo_error *err)
 {
@@ -78,7 +64,9 @@ mo_status mo_accuracy_of(const mo_predictions *predictions, int class, int math,
     for (size_t i = 0; i < predictions->n; i++) {
         const mo_prediction *prediction = &predictions->items[i];
 
-        if (!counts(prediction, class, math, device))
+        if ((class != MO_UNKNOWN && (int) prediction->class != class) ||
+            (math != MO_UNKNOWN && (int) prediction->math != math) ||
+            (device != MO_UNKNOWN && prediction->device != device))
             continue;
         errors[a.n] =
             fabs(prediction->predicted_us / prediction->measured_us - 1);
@@ -87,8 +75,12 @@ mo_status mo_accuracy_of(const mo_predictions *predictions, int class, int math,
         a.predicted_us += prediction->predicted_us;
     }
     if (a.n > 0) {
-        a.mean /= (double) a.n;
-        a.median = median_of(errors, a.n);
+        size_t n = a.n;
+
+        a.mean /= (double) n;
+        qsort(errors, n, sizeof *errors, compare_doubles);
+        a.median = n % 2 == 1 ? errors[n / 2]
+                              : (errors[n / 2 - 1] + errors[n / 2]) / 2;
     }
     free(errors);
     *accuracy = a;

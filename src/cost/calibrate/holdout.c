@@ -73,29 +73,14 @@ static mo_status choose_devices(const mo_samples *samples, const char *train,
     return status;
 }
 
-static mo_status check(const mo_samples *samples, const mo_holdout_set *part,
-                       mo_error *err)
-{
-    size_t n[] = {
-        [MO_HOLDOUT_NEITHER] = 0, [MO_HOLDOUT_TRAIN] = 0, [MO_HOLDOUT_TEST] = 0
-    };
-
-    for (size_t i = 0; i < samples->n; i++)
-        n[part[i]]++;
-    if (n[MO_HOLDOUT_TRAIN] == 0 || n[MO_HOLDOUT_TEST] == 0)
-        return mo_fail(err, MO_E_INPUT,
-                       "of %zu rows none is left to %s; give more files, or "
-                       "choose devices with --train and --test",
-                       samples->n,
-                       n[MO_HOLDOUT_TRAIN] == 0 ? "fit to" : "test on");
-    return MO_OK;
-}
-
 mo_status mo_holdout_split(const mo_samples *samples, const char *train,
                            const char *test, mo_holdout_set *part,
                            mo_error *err)
 {
     mo_status status = MO_OK;
+    size_t n[] = {
+        [MO_HOLDOUT_NEITHER] = 0, [MO_HOLDOUT_TRAIN] = 0, [MO_HOLDOUT_TEST] = 0
+    };
 
     if (train || test) {
         mo_holdout_set *of_device =
@@ -112,5 +97,15 @@ mo_status mo_holdout_split(const mo_samples *samples, const char *train,
             part[i] = samples->items[i].key % MO_HOLDOUT_ONE_IN == 0
                           ? MO_HOLDOUT_TEST
                           : MO_HOLDOUT_TRAIN;
-    return status == MO_OK ? check(samples, part, err) : status;
+    if (status != MO_OK)
+        return status;
+    for (size_t j = 0; j < samples->n; j++)
+        n[part[j]]++;
+    if (n[MO_HOLDOUT_TRAIN] == 0 || n[MO_HOLDOUT_TEST] == 0)
+        return mo_fail(err, MO_E_INPUT,
+                       "of %zu rows none is left to %s; give more files, or "
+                       "choose devices with --train and --test",
+                       samples->n,
+                       n[MO_HOLDOUT_TRAIN] == 0 ? "fit to" : "test on");
+    return MO_OK;
 }

@@ -56,6 +56,13 @@ static const char this_cpu[] =
     "    launch_us='1'/>\n"
     "</cluster>\n";
 
+/* The GPU that this machine has, with the performance of a common one. */
+static const char this_gpu[] =
+    "<cluster name='gpu'>\n"
+    "  <device id='gpu' gflops='10000' memory_bandwidth_gbs='500'\n"
+    "    launch_us='5'/>\n"
+    "</cluster>\n";
+
 const mo_cluster_builtin mo_cluster_builtins[] = {
     { "inter-server",
       "four servers over InfiniBand: RTX 2080 Ti, T4, P4, RTX 3060 Ti",
@@ -63,6 +70,7 @@ const mo_cluster_builtin mo_cluster_builtins[] = {
     { "intra-server", "one server with NVLink: two V100, two P100",
       intra_server },
     { "cpu", "one device: the processors of this machine", this_cpu },
+    { "gpu", "one device: a GPU of this machine", this_gpu },
     { NULL, NULL, NULL }
 };
 

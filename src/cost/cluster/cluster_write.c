@@ -76,37 +76,6 @@ static void put_strength(mo_out *out, const mo_device *device)
                                 mo_generation_name(device->generation));
 }
 
-static void put_device(mo_out *out, const mo_device *device)
-{
-    mo_out_text(out, "  <device");
-    mo_attribute_write_text(out, "id", device->id);
-    if (device->is_cpu)
-        mo_attribute_write_text(out, "kind", "cpu");
-    if (device->model)
-        mo_attribute_write_text(out, "model", device->model);
-    mo_out_text(out, "\n         ");
-    put_strength(out, device);
-    mo_out_text(out, "\n         ");
-    if (device->rank >= 0)
-        mo_attribute_write_int(out, "rank", device->rank);
-    if (device->gpu >= 0)
-        mo_attribute_write_int(out, "gpu", device->gpu);
-    if (device->host)
-        mo_attribute_write_text(out, "host", device->host);
-    if (device->threads > 0)
-        mo_attribute_write_int(out, "threads", device->threads);
-    if (device->cpus) {
-        mo_out_text(out, " cpus=\"");
-        for (int i = 0; i < device->n_cpus; i++) {
-            if (i > 0)
-                mo_out_char(out, ',');
-            mo_out_int(out, device->cpus[i]);
-        }
-        mo_out_char(out, '"');
-    }
-    mo_out_text(out, "/>\n");
-}
-
 static const char *note_of(const char *const *notes, int i)
 {
     return notes ? notes[i] : NULL;
@@ -187,8 +156,37 @@ void mo_cluster_write(const mo_cluster *cluster, const mo_cluster_notes *notes,
     mo_out_text(out, ">\n");
     put_note_line(out, notes->head);
     for (int k = 0; k < cluster->n_devices; k++) {
+        const mo_device *device;
+
         put_note_line(out, note_of(notes->devices, k));
-        put_device(out, &cluster->devices[k]);
+        device = &cluster->devices[k];
+        mo_out_text(out, "  <device");
+        mo_attribute_write_text(out, "id", device->id);
+        if (device->is_cpu)
+            mo_attribute_write_text(out, "kind", "cpu");
+        if (device->model)
+            mo_attribute_write_text(out, "model", device->model);
+        mo_out_text(out, "\n         ");
+        put_strength(out, device);
+        mo_out_text(out, "\n         ");
+        if (device->rank >= 0)
+            mo_attribute_write_int(out, "rank", device->rank);
+        if (device->gpu >= 0)
+            mo_attribute_write_int(out, "gpu", device->gpu);
+        if (device->host)
+            mo_attribute_write_text(out, "host", device->host);
+        if (device->threads > 0)
+            mo_attribute_write_int(out, "threads", device->threads);
+        if (device->cpus) {
+            mo_out_text(out, " cpus=\"");
+            for (int i = 0; i < device->n_cpus; i++) {
+                if (i > 0)
+                    mo_out_char(out, ',');
+                mo_out_int(out, device->cpus[i]);
+            }
+            mo_out_char(out, '"');
+        }
+        mo_out_text(out, "/>\n");
     }
     for (int l = 0; l < cluster->n_links; l++)
         put_link(out, cluster, notes, l);

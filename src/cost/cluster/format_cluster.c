@@ -240,27 +240,6 @@ static mo_status set_cpus(own *o, device_attributes *a, mo_error *err)
     return device->cpus ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status add_device(own *o, device_attributes *a, mo_error *err)
-{
-    mo_status status = check_id(&a->device, err);
-
-    if (status == MO_OK)
-        status = set_memory(a, err);
-    if (status == MO_OK)
-        status = set_generation(a, err);
-    mo_cluster_builder_inherit(o->builder, &a->device);
-    mo_device_complete(&a->device);
-    if (status == MO_OK)
-        status = set_kind(a, err);
-    if (status == MO_OK)
-        status = take_reserve(a, err);
-    if (status == MO_OK)
-        status = set_cpus(o, a, err);
-    if (status == MO_OK)
-        status = mo_cluster_builder_device(o->builder, &a->device, err);
-    return status;
-}
-
 static mo_status read_device(own *o, const mo_xml_element *element,
                              mo_error *err)
 {
@@ -274,7 +253,24 @@ static mo_status read_device(own *o, const mo_xml_element *element,
     mo_status status = mo_attribute_read_all(
         element, device_table, &a, mo_cluster_builder_arena(o->builder), err);
 
-    return status == MO_OK ? add_device(o, &a, err) : status;
+    if (status != MO_OK)
+        return status;
+    status = check_id(&a.device, err);
+    if (status == MO_OK)
+        status = set_memory(&a, err);
+    if (status == MO_OK)
+        status = set_generation(&a, err);
+    mo_cluster_builder_inherit(o->builder, &a.device);
+    mo_device_complete(&a.device);
+    if (status == MO_OK)
+        status = set_kind(&a, err);
+    if (status == MO_OK)
+        status = take_reserve(&a, err);
+    if (status == MO_OK)
+        status = set_cpus(o, &a, err);
+    if (status == MO_OK)
+        status = mo_cluster_builder_device(o->builder, &a.device, err);
+    return status;
 }
 
 /* The figures of a model that is like another one are those of that one where

@@ -300,26 +300,6 @@ static bool sort_by_width(route_search *w)
     return true;
 }
 
-static mo_status allocate_tables(route_search *w, mo_error *err)
-{
-    w->first = calloc(w->n + 1, sizeof *w->first);
-    w->by_width = calloc((size_t) w->cluster->n_links, sizeof *w->by_width);
-    w->sources = calloc(w->n, sizeof *w->sources);
-    w->distance = malloc(w->n * w->n * sizeof *w->distance);
-    if (!w->first || !w->by_width || !w->sources || !w->distance ||
-        !sort_by_width(w))
-        return mo_fail_memory(err);
-    for (int l = 0; l < w->cluster->n_links; l++)
-        w->first[w->cluster->links[l].from + 1]++;
-    for (size_t k = 0; k < w->n; k++)
-        w->first[k + 1] += w->first[k];
-    for (size_t i = 0; i < w->n * w->n; i++)
-        w->distance[i] = FAR;
-    for (size_t k = 0; k < w->n; k++)
-        w->distance[k * w->n + k] = 0;
-    return MO_OK;
-}
-
 static mo_status find_paths(route_search *w, mo_error *err)
 {
     int n_links = w->cluster->n_links;
@@ -335,7 +315,23 @@ static mo_status find_paths(route_search *w, mo_error *err)
     w->n_pending = w->n * (w->n - 1) - (size_t) n_links;
     if (status != MO_OK || w->n_pending == 0 || n_links == 0)
         return status;
-    status = allocate_tables(w, err);
+    w->first = calloc(w->n + 1, sizeof *w->first);
+    w->by_width = calloc((size_t) w->cluster->n_links, sizeof *w->by_width);
+    w->sources = calloc(w->n, sizeof *w->sources);
+    w->distance = malloc(w->n * w->n * sizeof *w->distance);
+    if (!w->first || !w->by_width || !w->sources || !w->distance ||
+        !sort_by_width(w)) {
+        status = mo_fail_memory(err);
+    } else {
+        for (int l = 0; l < w->cluster->n_links; l++)
+            w->first[w->cluster->links[l].from + 1]++;
+        for (size_t k = 0; k < w->n; k++)
+            w->first[k + 1] += w->first[k];
+        for (size_t i = 0; i < w->n * w->n; i++)
+            w->distance[i] = FAR;
+        for (size_t k = 0; k < w->n; k++)
+            w->distance[k * w->n + k] = 0;
+    }
     for (int at = 0; at < n_links && w->n_pending > 0 && status == MO_OK;)
         status = add_width(w, at, &at, err);
     return status;

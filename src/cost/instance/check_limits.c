@@ -47,24 +47,6 @@ static mo_status fill_memory(mo_instance_maker *m, mo_error *err)
     return MO_OK;
 }
 
-static mo_status check_memory(mo_instance_maker *m, mo_error *err)
-{
-    mo_instance *x = m->x;
-    int largest;
-    mo_status status;
-
-    for (int k = 0; k < x->n_devices; k++)
-        x->capacity_bytes[k] = m->cluster->devices[k].memory_bytes;
-    largest = 0;
-    for (int k = 1; k < x->n_devices; k++)
-        if (x->capacity_bytes[k] > x->capacity_bytes[largest])
-            largest = k;
-    status = fill_memory(m, err);
-    for (int i = 0; i < x->n && status == MO_OK && !m->options->any_size; i++)
-        status = check_fits(m, i, largest, err);
-    return status;
-}
-
 static int64_t longest(const int64_t *times_ns, int n)
 {
     int64_t most = 0;
@@ -79,34 +61,13 @@ static int64_t longest(const int64_t *times_ns, int n)
 static mo_status find_longest(const mo_instance *x, int64_t **row_ns,
                               mo_error *err)
 {
-    *row_ns = malloc(((size_t) x->n_comm_rows + 1) * sizeof **row_ns);
+    *row_ns = malloc(((size_t) x->comm.n_rows + 1) * sizeof **row_ns);
     if (!*row_ns)
         return mo_fail_memory(err);
-    for (int r = 0; r < x->n_comm_rows; r++)
-        (*row_ns)[r] =
-            longest(x->comm_ns + (int64_t) r * x->n_kinds, x->n_kinds);
+    for (int r = 0; r < x->comm.n_rows; r++)
+        (*row_ns)[r] = longest(x->comm.ns + (int64_t) r * x->comm.n_kinds,
+                               x->comm.n_kinds);
     return MO_OK;
-}
-
-/* Bound of any schedule: every op where it takes longest, every flow over the
- * slowest pair, in sequence. */
-static mo_status check_total(const mo_instance *x, mo_error *err)
-{
-    int64_t left = MO_MAX_TOTAL_NS, *row_ns;
-    mo_status status = find_longest(x, &row_ns, err);
-
-    if (status != MO_OK)
-        return status;
-    for (int i = 0; i < x->n && left >= 0; i++)
-        left -= longest(x->p_ns + (int64_t) i * x->n_devices, x->n_devices);
-    for (int q = 0; q < x->n_flows && left >= 0; q++)
-        left -= row_ns[x->flow_row[q]];
-    free(row_ns);
-    if (left >= 0)
-        return MO_OK;
-    return mo_fail(err, MO_E_INPUT,
-                   "all ops and transfers together take more than 10^15 us "
-                   "(31 years); are their times in microseconds?");
 }
 
 mo_status mo_instance_maker_check_limits(mo_instance_maker *m, mo_error *err)
@@ -114,6 +75,8 @@ mo_status mo_instance_maker_check_limits(mo_instance_maker *m, mo_error *err)
     mo_instance *x = m->x;
     mo_arena *arena = x->arena;
     mo_status status;
+    int64_t left = MO_MAX_TOTAL_NS, *row_ns;
+    int largest;
 
     x->memory_bytes =
         mo_arena_array(arena, (size_t) x->n, sizeof *x->memory_bytes);
@@ -123,6 +86,30 @@ mo_status mo_instance_maker_check_limits(mo_instance_maker *m, mo_error *err)
         mo_arena_array(arena, (size_t) x->n_devices, sizeof *x->capacity_bytes);
     if (!x->memory_bytes || !x->weight_bytes || !x->capacity_bytes)
         return mo_fail_memory(err);
-    status = check_memory(m, err);
-    return status == MO_OK ? check_total(x, err) : status;
+    for (int k = 0; k < x->n_devices; k++)
+        x->capacity_bytes[k] = m->cluster->devices[k].memory_bytes;
+    largest = 0;
+    for (int k = 1; k < x->n_devices; k++)
+        if (x->capacity_bytes[k] > x->capacity_bytes[largest])
+            largest = k;
+    status = fill_memory(m, err);
+    for (int i = 0; i < x->n && status == MO_OK && !m->options->any_size; i++)
+        status = check_fits(m, i, largest, err);
+    if (status != MO_OK)
+        return status;
+    /* Bound of any schedule: every op where it takes longest, every flow over
+     * the slowest pair, in sequence. */
+    status = find_longest(x, &row_ns, err);
+    if (status != MO_OK)
+        return status;
+    for (int i = 0; i < x->n && left >= 0; i++)
+        left -= longest(x->p_ns + (int64_t) i * x->n_devices, x->n_devices);
+    for (int q = 0; q < x->n_flows && left >= 0; q++)
+        left -= row_ns[x->comm.flow_row[q]];
+    free(row_ns);
+    if (left >= 0)
+        return MO_OK;
+    return mo_fail(err, MO_E_INPUT,
+                   "all ops and transfers together take more than 10^15 us "
+                   "(31 years); are their times in microseconds?");
 }

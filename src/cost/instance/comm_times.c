@@ -198,7 +198,7 @@ static mo_status fill_flows(comms *c, mo_error *err)
         while (e < g->n_edges && g->edges[e].tensor == x->flows[q].tensor &&
                g->edges[e].to == x->flows[q].to)
             e++;
-        status = find_row(c, first, e, &x->flow_row[q], err);
+        status = find_row(c, first, e, &x->comm.flow_row[q], err);
         if (status != MO_OK)
             return status;
     }
@@ -224,18 +224,18 @@ static mo_status fill_tensors(comms *c, mo_error *err)
     for (int t = 0; t < x->n_tensors && status == MO_OK; t++) {
         int first = x->tensor_start[t], q = first + 1;
 
-        x->tensor_row[t] = x->flow_row[first];
+        x->comm.tensor_row[t] = x->comm.flow_row[first];
         while (q < x->tensor_start[t + 1] &&
-               x->flow_row[q] == x->flow_row[first])
+               x->comm.flow_row[q] == x->comm.flow_row[first])
             q++;
         if (q == x->tensor_start[t + 1])
             continue;
         clear_row(c);
         for (q = first; q < x->tensor_start[t + 1]; q++)
             for (int cls = 0; cls < c->classes.n; cls++)
-                c->row[cls] =
-                    mo_max_i64(c->row[cls], kept_ns(c, x->flow_row[q], cls));
-        status = store_row(c, &x->tensor_row[t], err);
+                c->row[cls] = mo_max_i64(c->row[cls],
+                                         kept_ns(c, x->comm.flow_row[q], cls));
+        status = store_row(c, &x->comm.tensor_row[t], err);
     }
     return status;
 }
@@ -269,23 +269,24 @@ static mo_status keep_rows(comms *c, mo_error *err)
     size_t n_pairs = (size_t) x->n_devices * (size_t) x->n_devices;
     int *merged =
         mo_arena_array(c->arena, (size_t) c->classes.n, sizeof *merged);
-    mo_status status = merged ? merge_classes(c, merged, &x->n_kinds, err)
+    mo_status status = merged ? merge_classes(c, merged, &x->comm.n_kinds, err)
                               : mo_fail_memory(err);
 
     if (status != MO_OK)
         return status;
-    x->n_comm_rows = mo_intern_count(c->rows);
-    x->pair_kind = mo_arena_array(x->arena, n_pairs, sizeof *x->pair_kind);
-    x->comm_ns =
-        mo_arena_array(x->arena, (size_t) x->n_comm_rows * (size_t) x->n_kinds,
-                       sizeof *x->comm_ns);
-    if (!x->pair_kind || !x->comm_ns)
+    x->comm.n_rows = mo_intern_count(c->rows);
+    x->comm.pair_kind =
+        mo_arena_array(x->arena, n_pairs, sizeof *x->comm.pair_kind);
+    x->comm.ns = mo_arena_array(
+        x->arena, (size_t) x->comm.n_rows * (size_t) x->comm.n_kinds,
+        sizeof *x->comm.ns);
+    if (!x->comm.pair_kind || !x->comm.ns)
         return mo_fail_memory(err);
     for (size_t pair = 0; pair < n_pairs; pair++)
-        x->pair_kind[pair] = merged[c->classes.of_pair[pair]];
-    for (int r = 0; r < x->n_comm_rows; r++)
+        x->comm.pair_kind[pair] = merged[c->classes.of_pair[pair]];
+    for (int r = 0; r < x->comm.n_rows; r++)
         for (int cls = 0; cls < c->classes.n; cls++)
-            x->comm_ns[(size_t) r * (size_t) x->n_kinds +
+            x->comm.ns[(size_t) r * (size_t) x->comm.n_kinds +
                        (size_t) merged[cls]] = kept_ns(c, r, cls);
     return MO_OK;
 }
@@ -316,11 +317,11 @@ mo_status mo_instance_maker_comms(mo_instance_maker *m, mo_error *err)
 
     c.rows = c.arena ? mo_intern_new(c.arena) : NULL;
     c.sizes = c.arena ? mo_intern_new(c.arena) : NULL;
-    x->flow_row =
-        mo_arena_array(x->arena, (size_t) x->n_flows, sizeof *x->flow_row);
-    x->tensor_row =
-        mo_arena_array(x->arena, (size_t) x->n_tensors, sizeof *x->tensor_row);
-    status = c.rows && c.sizes && x->flow_row && x->tensor_row
+    x->comm.flow_row =
+        mo_arena_array(x->arena, (size_t) x->n_flows, sizeof *x->comm.flow_row);
+    x->comm.tensor_row = mo_arena_array(x->arena, (size_t) x->n_tensors,
+                                        sizeof *x->comm.tensor_row);
+    status = c.rows && c.sizes && x->comm.flow_row && x->comm.tensor_row
                  ? fill_comms(&c, err)
                  : mo_fail_memory(err);
     free(c.row_of_size);

@@ -17,9 +17,9 @@ mo_instance *mo_instance_derive(const mo_instance *whole)
     return NULL;
 }
 
-static bool reserve_ops(mo_instance *x)
+bool mo_instance_derive_reserve(mo_instance *x)
 {
-    size_t n = (size_t) x->n;
+    size_t n = (size_t) x->n, n_flows = (size_t) x->n_flows;
     mo_arena *arena = x->arena;
 
     x->op_names = mo_arena_array(arena, n, sizeof *x->op_names);
@@ -28,41 +28,26 @@ static bool reserve_ops(mo_instance *x)
     x->weight_bytes = mo_arena_array(arena, n, sizeof *x->weight_bytes);
     x->pin = mo_arena_array(arena, n, sizeof *x->pin);
     x->group = mo_arena_array(arena, n, sizeof *x->group);
-    return x->op_names && x->p_ns && x->memory_bytes && x->weight_bytes &&
-           x->pin && x->group;
-}
-
-/* in_start has one extra element for the counting sort. */
-static bool reserve_flows(mo_instance *x)
-{
-    size_t n = (size_t) x->n, n_flows = (size_t) x->n_flows;
-    mo_arena *arena = x->arena;
-
+    if (!x->op_names || !x->p_ns || !x->memory_bytes || !x->weight_bytes ||
+        !x->pin || !x->group)
+        return false;
+    /* in_start has one extra element for the counting sort. */
     x->out_start = mo_arena_array(arena, n + 1, sizeof *x->out_start);
     x->in_start = mo_arena_array(arena, n + 2, sizeof *x->in_start);
     x->flows = mo_arena_array(arena, n_flows, sizeof *x->flows);
-    x->flow_row = mo_arena_array(arena, n_flows, sizeof *x->flow_row);
+    x->comm.flow_row = mo_arena_array(arena, n_flows, sizeof *x->comm.flow_row);
     x->in_flows = mo_arena_array(arena, n_flows, sizeof *x->in_flows);
-    return x->out_start && x->in_start && x->flows && x->flow_row &&
-           x->in_flows;
-}
-
-static bool reserve_tensors(mo_instance *x)
-{
-    size_t n = (size_t) x->n_flows;
-    mo_arena *arena = x->arena;
-
-    x->tensor_from = mo_arena_array(arena, n, sizeof *x->tensor_from);
-    x->tensor_start = mo_arena_array(arena, n + 1, sizeof *x->tensor_start);
-    x->tensor_bytes = mo_arena_array(arena, n, sizeof *x->tensor_bytes);
-    x->tensor_row = mo_arena_array(arena, n, sizeof *x->tensor_row);
+    if (!x->out_start || !x->in_start || !x->flows || !x->comm.flow_row ||
+        !x->in_flows)
+        return false;
+    x->tensor_from = mo_arena_array(arena, n_flows, sizeof *x->tensor_from);
+    x->tensor_start =
+        mo_arena_array(arena, n_flows + 1, sizeof *x->tensor_start);
+    x->tensor_bytes = mo_arena_array(arena, n_flows, sizeof *x->tensor_bytes);
+    x->comm.tensor_row =
+        mo_arena_array(arena, n_flows, sizeof *x->comm.tensor_row);
     return x->tensor_from && x->tensor_start && x->tensor_bytes &&
-           x->tensor_row;
-}
-
-bool mo_instance_derive_reserve(mo_instance *x)
-{
-    return reserve_ops(x) && reserve_flows(x) && reserve_tensors(x);
+           x->comm.tensor_row;
 }
 
 void mo_instance_derive_sort_by_reader(mo_instance *x)

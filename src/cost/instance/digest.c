@@ -36,23 +36,23 @@ static void add_routes(mo_digest *d, const mo_instance *x)
 
     for (size_t pair = 0; pair < n_pairs; pair++) {
         mo_digest_ints(d, &start, 1);
-        start += x->routes[pair].n;
+        start += x->routing.routes[pair].n;
     }
     mo_digest_ints(d, &start, 1);
     if (start > MAX_LISTED_LINKS) {
-        add_ints(d, x->route_link, x->n_route_links);
+        add_ints(d, x->routing.route_link, x->routing.n_route_links);
         return;
     }
     for (size_t pair = 0; pair < n_pairs; pair++)
-        add_ints(d, x->route_link + x->routes[pair].first,
-                 (size_t) x->routes[pair].n);
+        add_ints(d, x->routing.route_link + x->routing.routes[pair].first,
+                 (size_t) x->routing.routes[pair].n);
 }
 
 static void add_instance(mo_digest *d, const mo_instance *x)
 {
     size_t n = (size_t) x->n, k = (size_t) x->n_devices;
-    int counts[] = { x->n,           x->n_devices, x->n_flows, x->n_tensors,
-                     x->n_comm_rows, x->n_kinds,   x->n_groups };
+    int counts[] = { x->n,           x->n_devices,    x->n_flows, x->n_tensors,
+                     x->comm.n_rows, x->comm.n_kinds, x->n_groups };
 
     add_ints(d, counts, sizeof counts / sizeof *counts);
     add_texts(d, x->op_names, n);
@@ -68,21 +68,22 @@ static void add_instance(mo_digest *d, const mo_instance *x)
         mo_digest_ints(d, numbers, 3);
     }
     mo_digest_ints(d, x->tensor_bytes, (size_t) x->n_tensors);
-    add_ints(d, x->flow_row, (size_t) x->n_flows);
-    add_ints(d, x->tensor_row, (size_t) x->n_tensors);
-    add_ints(d, x->pair_kind, k * k);
-    mo_digest_ints(d, x->comm_ns,
-                   (size_t) x->n_comm_rows * (size_t) x->n_kinds);
+    add_ints(d, x->comm.flow_row, (size_t) x->n_flows);
+    add_ints(d, x->comm.tensor_row, (size_t) x->n_tensors);
+    add_ints(d, x->comm.pair_kind, k * k);
+    mo_digest_ints(d, x->comm.ns,
+                   (size_t) x->comm.n_rows * (size_t) x->comm.n_kinds);
     add_ints(d, x->pin, n);
     add_ints(d, x->group, n);
     add_routes(d, x);
-    if (x->overhead_ns) {
-        mo_digest_ints(d, x->overhead_ns, k);
+    if (x->load.overhead_ns) {
+        mo_digest_ints(d, x->load.overhead_ns, k);
         for (size_t i = 0; i < k; i++)
-            mo_digest_double(d, x->copy_gbs[i]);
+            mo_digest_double(d, x->load.copy_gbs[i]);
     }
     if (mo_instance_has_host(x)) {
-        const int64_t host_ns[] = { x->host_request_ns, x->host_transfer_ns };
+        const int64_t host_ns[] = { x->load.host_request_ns,
+                                    x->load.host_transfer_ns };
 
         mo_digest_ints(d, host_ns, 2);
     }

@@ -3,8 +3,6 @@
  * Flows (tensor, reader) and tensors of an instance, from the edges of the
  * graph.
  */
-#include <stdlib.h>
-
 #include "cost/instance/instance_internal.h"
 
 /* Parallel edges of one tensor to one reader are one flow; they are contiguous
@@ -15,36 +13,6 @@ static bool is_new(const mo_edge *edges, int e)
            edges[e].to != edges[e - 1].to;
 }
 
-static void fill_flows(const mo_graph *g, mo_instance *x)
-{
-    int q = 0;
-
-    for (int e = 0; e < g->n_edges; e++) {
-        const mo_edge *edge = &g->edges[e];
-
-        if (!is_new(g->edges, e))
-            continue;
-        x->flows[q] = (mo_flow){ edge->from, edge->to, edge->tensor };
-        x->out_start[edge->from + 1] = ++q;
-        x->tensor_start[edge->tensor + 1] = q;
-        x->in_start[edge->to + 1]++;
-    }
-    /* An op (or tensor) without flows ends where the one before it did. */
-    for (int i = 0; i < x->n; i++) {
-        if (x->out_start[i + 1] < x->out_start[i])
-            x->out_start[i + 1] = x->out_start[i];
-        x->in_start[i + 1] += x->in_start[i];
-    }
-}
-
-static void fill_tensors(const mo_graph *g, mo_instance *x)
-{
-    for (int t = 0; t < x->n_tensors; t++) {
-        x->tensor_from[t] = g->tensors[t].producer;
-        x->tensor_bytes[t] = g->tensors[t].bytes;
-    }
-}
-
 mo_status mo_instance_maker_flows(mo_instance_maker *m, mo_error *err)
 {
     const mo_graph *g = m->g;
@@ -52,6 +20,7 @@ mo_status mo_instance_maker_flows(mo_instance_maker *m, mo_error *err)
     mo_arena *arena = x->arena;
     size_t n = (size_t) x->n, t = (size_t) g->n_tensors;
     int *at;
+    int q = 0;
 
     for (int e = 0; e < g->n_edges; e++)
         x->n_flows += is_new(g->edges, e);
@@ -68,30 +37,29 @@ mo_status mo_instance_maker_flows(mo_instance_maker *m, mo_error *err)
     if (!x->flows || !x->out_start || !x->in_start || !x->in_flows ||
         !x->tensor_from || !x->tensor_start || !x->tensor_bytes || !at)
         return mo_fail_memory(err);
-    fill_flows(g, x);
+    for (int e = 0; e < g->n_edges; e++) {
+        const mo_edge *edge = &g->edges[e];
+
+        if (!is_new(g->edges, e))
+            continue;
+        x->flows[q] = (mo_flow){ edge->from, edge->to, edge->tensor };
+        x->out_start[edge->from + 1] = ++q;
+        x->tensor_start[edge->tensor + 1] = q;
+        x->in_start[edge->to + 1]++;
+    }
+    /* An op (or tensor) without flows ends where the one before it did. */
+    for (int i = 0; i < x->n; i++) {
+        if (x->out_start[i + 1] < x->out_start[i])
+            x->out_start[i + 1] = x->out_start[i];
+        x->in_start[i + 1] += x->in_start[i];
+    }
     for (int i = 0; i < x->n; i++)
         at[i] = x->in_start[i];
-    for (int q = 0; q < x->n_flows; q++)
+    for (q = 0; q < x->n_flows; q++)
         x->in_flows[at[x->flows[q].to]++] = q;
-    fill_tensors(g, x);
-    return MO_OK;
-}
-
-mo_status mo_instance_augment(const mo_instance *x, mo_augmented **augmented,
-                              mo_error *err)
-{
-    size_t n = (size_t) x->n_flows;
-    int *from = malloc((n + 1) * sizeof *from);
-    int *to = malloc((n + 1) * sizeof *to);
-    mo_status status;
-
-    for (size_t q = 0; q < n && from && to; q++) {
-        from[q] = x->flows[q].from;
-        to[q] = x->flows[q].to;
+    for (int i = 0; i < x->n_tensors; i++) {
+        x->tensor_from[i] = g->tensors[i].producer;
+        x->tensor_bytes[i] = g->tensors[i].bytes;
     }
-    status = from && to ? mo_augment(x->n, from, to, x->n_flows, augmented, err)
-                        : mo_fail_memory(err);
-    free(from);
-    free(to);
-    return status;
+    return MO_OK;
 }

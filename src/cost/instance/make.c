@@ -64,21 +64,23 @@ static mo_status copy_routes(mo_instance_maker *m, mo_error *err)
     mo_instance *x = m->x;
     size_t n_pairs = (size_t) x->n_devices * (size_t) x->n_devices;
 
-    x->n_links = m->cluster->n_links;
-    x->n_route_links = m->routes->n_path;
-    x->routes = mo_arena_array(x->arena, n_pairs, sizeof *x->routes);
-    x->route_link =
-        mo_arena_array(x->arena, x->n_route_links, sizeof *x->route_link);
-    if (!x->routes || !x->route_link)
+    x->routing.n_links = m->cluster->n_links;
+    x->routing.n_route_links = m->routes->n_path;
+    x->routing.routes =
+        mo_arena_array(x->arena, n_pairs, sizeof *x->routing.routes);
+    x->routing.route_link = mo_arena_array(x->arena, x->routing.n_route_links,
+                                           sizeof *x->routing.route_link);
+    if (!x->routing.routes || !x->routing.route_link)
         return mo_fail_memory(err);
     for (size_t pair = 0; pair < n_pairs; pair++) {
         const mo_route *route = &m->routes->routes[pair];
 
-        x->routes[pair] = (mo_route_span){ route->first_link, route->hops };
+        x->routing.routes[pair] =
+            (mo_route_span){ route->first_link, route->hops };
     }
-    if (x->n_route_links > 0)
-        memcpy(x->route_link, m->routes->path,
-               x->n_route_links * sizeof *x->route_link);
+    if (x->routing.n_route_links > 0)
+        memcpy(x->routing.route_link, m->routes->path,
+               x->routing.n_route_links * sizeof *x->routing.route_link);
     return MO_OK;
 }
 
@@ -121,8 +123,8 @@ static mo_status set_overheads(mo_instance_maker *m, mo_error *err)
                               "second; give it in microseconds",
                               device->id);
     }
-    x->overhead_ns = any ? ns : NULL;
-    x->copy_gbs = any ? gbs : NULL;
+    x->load.overhead_ns = any ? ns : NULL;
+    x->load.copy_gbs = any ? gbs : NULL;
     return MO_OK;
 }
 
@@ -140,9 +142,9 @@ static mo_status set_host_times(mo_instance_maker *m, mo_error *err)
         transfer_us = profile->host_transfer_us;
         file = profile->file;
     }
-    m->x->host_request_ns = overhead_from_us(request_us);
-    m->x->host_transfer_ns = overhead_from_us(transfer_us);
-    if (m->x->host_request_ns < 0 || m->x->host_transfer_ns < 0)
+    m->x->load.host_request_ns = overhead_from_us(request_us);
+    m->x->load.host_transfer_ns = overhead_from_us(transfer_us);
+    if (m->x->load.host_request_ns < 0 || m->x->load.host_transfer_ns < 0)
         return mo_fail_at(err, MO_E_INPUT, file, 0,
                           "host_request_us or host_transfer_us is more than a "
                           "second; give both in microseconds");

@@ -6,18 +6,6 @@
 
 #include "cost/instance/instance_internal.h"
 
-/* Appends to the names of group as long as there is room for a line. */
-static void add_name(mo_instance_missing_group *group, const char *name)
-{
-    size_t length = strlen(group->names);
-
-    if (length > sizeof group->names / 2 || group->n_names == 3)
-        return;
-    snprintf(group->names + length, sizeof group->names - length, "%s%s",
-             length > 0 ? ", " : "", name);
-    group->n_names++;
-}
-
 static mo_instance_missing_group *find_group(mo_instance_maker *m,
                                              const mo_instance_missing *what)
 {
@@ -39,6 +27,7 @@ void mo_instance_maker_add_missing(mo_instance_maker *m,
     mo_instance_missing_group *group = find_group(m, what);
     char name[MO_INSTANCE_MISSING_NAMES / 2];
     va_list args;
+    size_t length;
 
     m->n_missing++;
     if (!group && m->n_groups == MO_INSTANCE_MISSING_GROUPS)
@@ -56,7 +45,13 @@ void mo_instance_maker_add_missing(mo_instance_maker *m,
     va_start(args, format);
     vsnprintf(name, sizeof name, format, args);
     va_end(args);
-    add_name(group, name);
+    /* Names are appended as long as there is room for a line. */
+    length = strlen(group->names);
+    if (length > sizeof group->names / 2 || group->n_names == 3)
+        return;
+    snprintf(group->names + length, sizeof group->names - length, "%s%s",
+             length > 0 ? ", " : "", name);
+    group->n_names++;
 }
 
 static void format_group(const mo_instance_missing_group *group, char *text,

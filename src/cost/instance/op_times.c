@@ -53,20 +53,6 @@ static double given_us(const timing *t, int device)
     return us;
 }
 
-static mo_status find_signature(timing *t, mo_error *err)
-{
-    mo_out *out;
-    size_t size;
-    mo_status status = mo_out_memory(&out, err);
-
-    if (status != MO_OK)
-        return status;
-    mo_profile_signature(t->m->g, t->op, out);
-    t->signature = mo_out_take(out, &size);
-    mo_out_abandon(out);
-    return t->signature ? MO_OK : mo_fail_memory(err);
-}
-
 /* Parts of a GPU slow each other down: measured is each with the others idle.
  */
 static double with_slowdown(const mo_profile *profile, double us)
@@ -81,8 +67,18 @@ static mo_status profiled_us(timing *t, int device, double *us, mo_error *err)
 
     if (!profile)
         return MO_OK;
-    if (!t->signature)
-        status = find_signature(t, err);
+    if (!t->signature) {
+        mo_out *out;
+        size_t size;
+
+        status = mo_out_memory(&out, err);
+        if (status != MO_OK)
+            return status;
+        mo_profile_signature(t->m->g, t->op, out);
+        t->signature = mo_out_take(out, &size);
+        mo_out_abandon(out);
+        status = t->signature ? MO_OK : mo_fail_memory(err);
+    }
     if (status == MO_OK)
         *us = mo_profile_time_us(profile, &t->m->cluster->devices[device],
                                  t->signature);
@@ -114,26 +110,6 @@ static double predicted_us(timing *t, int device)
                                  &t->m->cluster->devices[device]);
 }
 
-static void keep_origin(const timing *t, int device, mo_time_source source,
-                        double us)
-{
-    const mo_instance_maker *m = t->m;
-    const mo_device *it = &m->cluster->devices[device];
-    mo_time_origin *origin =
-        &m->x->origins[(int64_t) t->op * m->x->n_devices + device];
-
-    *origin = (mo_time_origin){ .source = source, .error = NAN };
-    if (source == MO_TIME_MEASURED) {
-        const mo_profile_op *row =
-            mo_profile_find(m->options->profile, it, t->signature);
-
-        if (row && row->median_us > 0)
-            origin->error = row->spread_us / row->median_us;
-    } else if (source == MO_TIME_PREDICTED)
-        *origin =
-            mo_time_origin_predicted(&m->options->predictor, &t->input, it, us);
-}
-
 /* Finds the time by decreasing priority, rounded; MO_UNKNOWN when there is
  * none. */
 static mo_status find_time(timing *t, int device, int64_t *ns, mo_error *err)
@@ -162,8 +138,23 @@ static mo_status find_time(timing *t, int device, int64_t *ns, mo_error *err)
         how = " by --cost ";
         by = options->predictor.text ? options->predictor.text : "roofline";
     }
-    if (t->m->x->origins)
-        keep_origin(t, device, source, us);
+    if (t->m->x->origins) {
+        const mo_instance_maker *m = t->m;
+        const mo_device *it = &m->cluster->devices[device];
+        mo_time_origin *origin =
+            &m->x->origins[(int64_t) t->op * m->x->n_devices + device];
+
+        *origin = (mo_time_origin){ .source = source, .error = NAN };
+        if (source == MO_TIME_MEASURED) {
+            const mo_profile_op *row =
+                mo_profile_find(m->options->profile, it, t->signature);
+
+            if (row && row->median_us > 0)
+                origin->error = row->spread_us / row->median_us;
+        } else if (source == MO_TIME_PREDICTED)
+            *origin = mo_time_origin_predicted(&m->options->predictor,
+                                               &t->input, it, us);
+    }
     *ns = isnan(us) ? MO_UNKNOWN : mo_instance_maker_round(us * 1000);
     if (isnan(us) || *ns >= 0)
         return MO_OK;
@@ -196,11 +187,6 @@ static void name_devices(const timing *t, const int64_t *ns, int first,
         snprintf(names + length, size - length, " and %d more", n_left);
 }
 
-static bool has_speed(const mo_device *device)
-{
-    return device->gflops[MO_MATH_F32] > 0 && device->bandwidth_gbs > 0;
-}
-
 /* Reports that the op has no time on the devices without one in ns, of first
  * to last. A device without a speed is a mistake of the cluster, a missing
  * time to scale from one of --cost, everything else of the graph. */
@@ -225,7 +211,8 @@ static void report_op(const timing *t, const int64_t *ns, int first, int last)
     } else if (op->flops < 0 || op->bytes < 0) {
         what.remedy = "time_us.<device>, a profile (-p), or flops and bytes";
     } else {
-        if (predictor->is_wave && !has_speed(&predictor->origin)) {
+        if (predictor->is_wave && (predictor->origin.gflops[MO_MATH_F32] <= 0 ||
+                                   predictor->origin.bandwidth_gbs <= 0)) {
             culprit = &predictor->origin;
             snprintf(names, sizeof names, "%.80s", culprit->id);
         }
@@ -277,21 +264,6 @@ static mo_status fill_op(timing *t, int64_t *ns, mo_error *err)
     return MO_OK;
 }
 
-static mo_status fill_times(mo_instance_maker *m, const device_columns *places,
-                            mo_error *err)
-{
-    mo_instance *x = m->x;
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < x->n && status == MO_OK; i++) {
-        timing t = { .m = m, .places = places, .op = i };
-
-        status = fill_op(&t, x->p_ns + (int64_t) i * x->n_devices, err);
-        free(t.signature);
-    }
-    return status;
-}
-
 mo_status mo_instance_maker_times(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
@@ -318,7 +290,13 @@ mo_status mo_instance_maker_times(mo_instance_maker *m, mo_error *err)
                 g->time_columns, g->n_time_columns, device->id);
             places[k].by_model = find_model(g, device);
         }
-        status = fill_times(m, places, err);
+        status = MO_OK;
+        for (int i = 0; i < x->n && status == MO_OK; i++) {
+            timing t = { .m = m, .places = places, .op = i };
+
+            status = fill_op(&t, x->p_ns + (int64_t) i * x->n_devices, err);
+            free(t.signature);
+        }
     } else {
         status = mo_fail_memory(err);
     }

@@ -66,23 +66,6 @@ static mo_status number_pairs(const mo_instance_maker *m, mo_intern *seen,
     return MO_OK;
 }
 
-static mo_status collect(const mo_intern *seen, int n_pairs, mo_arena *arena,
-                         mo_instance_pair_classes *classes, mo_error *err)
-{
-    size_t n = (size_t) classes->n;
-
-    classes->classes = mo_arena_array(arena, n, sizeof *classes->classes);
-    classes->example = mo_arena_array(arena, n, sizeof *classes->example);
-    if (!classes->classes || !classes->example)
-        return mo_fail_memory(err);
-    for (int c = 0; c < classes->n; c++)
-        memcpy(&classes->classes[c], mo_intern_text(seen, c),
-               sizeof *classes->classes);
-    for (int pair = n_pairs - 1; pair >= 0; pair--)
-        classes->example[classes->of_pair[pair]] = pair;
-    return MO_OK;
-}
-
 mo_status mo_instance_maker_pair_classes(const mo_instance_maker *m,
                                          mo_arena *arena,
                                          mo_instance_pair_classes *classes,
@@ -98,8 +81,21 @@ mo_status mo_instance_maker_pair_classes(const mo_instance_maker *m,
         status = mo_fail_memory(err);
     if (status == MO_OK)
         status = number_pairs(m, seen, classes, err);
-    if (status == MO_OK)
-        status = collect(seen, n_pairs, arena, classes, err);
+    if (status == MO_OK) {
+        size_t n = (size_t) classes->n;
+
+        classes->classes = mo_arena_array(arena, n, sizeof *classes->classes);
+        classes->example = mo_arena_array(arena, n, sizeof *classes->example);
+        if (!classes->classes || !classes->example) {
+            status = mo_fail_memory(err);
+        } else {
+            for (int c = 0; c < classes->n; c++)
+                memcpy(&classes->classes[c], mo_intern_text(seen, c),
+                       sizeof *classes->classes);
+            for (int pair = n_pairs - 1; pair >= 0; pair--)
+                classes->example[classes->of_pair[pair]] = pair;
+        }
+    }
     mo_intern_free(seen);
     return status;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sub_instance.h - induced subproblem: some ops of an instance as an instance
- * of their own.
+ * sub_instance.h - parts of an instance: the induced subproblem of some ops,
+ * and the instance without one device.
  *
- * Flows among them are kept, all others are dropped; so the optimum of the part
- * is a lower bound on the time that these ops take in any schedule of the
+ * Flows among the ops are kept, all others are dropped; so the optimum of the
+ * part is a lower bound on the time that these ops take in any schedule of the
  * whole.
  */
 #ifndef MO_COST_INSTANCE_SUB_INSTANCE_H
@@ -32,5 +32,20 @@ mo_status mo_sub_instance_make(const mo_instance *whole, const int *ops, int n,
                                bool from_end, mo_sub_instance **part,
                                mo_error *err);
 void mo_sub_instance_free(mo_sub_instance *part);
+
+/* Returns the first op that is pinned to the device, without which the
+ * instance would be infeasible, or MO_FREE. */
+int mo_instance_first_pinned_to(const mo_instance *whole, int device);
+
+/*
+ * Makes the instance without one device, to measure its value: the same ops,
+ * times and links on all devices except that one, in their order; there must be
+ * another, and no op may be pinned to it. Routes through it are unchanged: a
+ * link is not removed with a device. Data independent of devices is shared with
+ * the whole, which must outlive the result; the caller frees it with
+ * mo_instance_free().
+ */
+mo_status mo_instance_without_device(const mo_instance *whole, int device,
+                                     mo_instance **instance, mo_error *err);
 
 #endif

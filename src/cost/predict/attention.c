@@ -33,11 +33,6 @@ static bool has_few_queries(const mo_attention *a)
     return a->queries <= FEW_ROWS;
 }
 
-static double round_up(double value, double unit)
-{
-    return unit * ceil(value / unit);
-}
-
 static query_tiles tiles_of(const mo_attention *a)
 {
     query_tiles t = { .keys = a->keys, .longest = a->keys };
@@ -50,7 +45,7 @@ static query_tiles tiles_of(const mo_attention *a)
         return t;
     }
     t.n = a->batch * a->heads * ceil(a->queries / TILE_ROWS);
-    t.rows = mo_min_double(TILE_ROWS, round_up(a->queries, FEW_ROWS));
+    t.rows = mo_min_double(TILE_ROWS, FEW_ROWS * ceil(a->queries / FEW_ROWS));
     if (a->is_causal && a->queries > TILE_ROWS && a->queries <= a->keys)
         t.keys = a->keys - (a->queries - TILE_ROWS) / 2;
     return t;

@@ -5,20 +5,13 @@
 
 #include "graph/graph.h"
 
-/* 1 Gbit/s is 1 bit/ns. */
-static double route_ns(const mo_route *route, int64_t bytes)
-{
-    if (route->gbps == 0)
-        return NAN;
-    return (double) route->latency_ns + (double) bytes * 8 / route->gbps;
-}
-
 double mo_predict_message_ns(const mo_cluster *cluster, const mo_routes *routes,
                              const mo_profile *profile, int from, int to,
                              int64_t bytes)
 {
     const mo_device *a = &cluster->devices[from], *b = &cluster->devices[to];
     double ns = NAN;
+    const mo_route *route;
 
     if (bytes == MO_UNKNOWN)
         return NAN;
@@ -26,7 +19,8 @@ double mo_predict_message_ns(const mo_cluster *cluster, const mo_routes *routes,
         ns = mo_profile_link_ns(profile, a, b, bytes);
     if (!isnan(ns))
         return ns;
-    return route_ns(
-        &routes->routes[(size_t) from * (size_t) routes->n + (size_t) to],
-        bytes);
+    route = &routes->routes[(size_t) from * (size_t) routes->n + (size_t) to];
+    if (route->gbps == 0)
+        return NAN;
+    return (double) route->latency_ns + (double) bytes * 8 / route->gbps;
 }

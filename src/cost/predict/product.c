@@ -89,25 +89,19 @@ static double tiled_us(const mo_product *p, double tm, double tn,
  * which is what V100 and T4 need beside the generations that were fitted. */
 #define PROCESS_EXPONENT 1.4
 
-static double energy_of(const mo_kernel_device *d,
-                        const mo_product_constants *c)
-{
-    if (d->process_nm <= 0 || c->process_nm <= 0)
-        return c->energy_pj;
-    return c->energy_pj * pow(d->process_nm / c->process_nm, PROCESS_EXPONENT);
-}
-
 /* A kernel that would use more power than the device may runs at a lower
  * clock, and voltage: the rate falls with the root of the power. Short kernels
  * end before the device responds. */
 static double throttled_us(double us, double flops, const mo_kernel_device *d,
                            const mo_product_constants *c)
 {
-    double watts, limited;
+    double energy_pj = c->energy_pj, watts, limited;
 
     if (d->watts <= 0)
         return us;
-    watts = energy_of(d, c) * d->gflops * 1e-3;
+    if (d->process_nm > 0 && c->process_nm > 0)
+        energy_pj *= pow(d->process_nm / c->process_nm, PROCESS_EXPONENT);
+    watts = energy_pj * d->gflops * 1e-3;
     limited = flops / (d->gflops * 1e3 * sqrt(d->watts / watts));
 
     if (limited <= us)

@@ -44,13 +44,6 @@ static const double product_errors[MO_MATHS] = {
 
 static const double attention_error = 0.211;
 
-static double kernel_error(const mo_workload *work)
-{
-    if (work->class == MO_CLASS_ATTENTION)
-        return attention_error;
-    return work->class == MO_CLASS_MATMUL ? product_errors[work->math] : 0;
-}
-
 static bool is_between(mo_generation generation, mo_generation first,
                        mo_generation last)
 {
@@ -65,8 +58,13 @@ static double typical_error(const mo_predictor *predictor,
     double error = 0;
 
     if (by_kernel && !predictor->is_wave &&
-        is_between(generation, MO_GEN_AMPERE, MO_GEN_BLACKWELL))
-        error = kernel_error(work);
+        is_between(generation, MO_GEN_AMPERE, MO_GEN_BLACKWELL)) {
+        if (work->class == MO_CLASS_ATTENTION)
+            error = attention_error;
+        else
+            error =
+                work->class == MO_CLASS_MATMUL ? product_errors[work->math] : 0;
+    }
     if (!by_kernel && is_between(generation, MO_GEN_PASCAL, MO_GEN_TURING))
         error = predictor->is_wave ? f32_errors[work->class].wave
                                    : f32_errors[work->class].roofline;

@@ -94,38 +94,15 @@ static void set_input(const mo_graph *g, const mo_edge *edge, int src_port,
     set_tensor(&g->ops[edge->from], src_port, edge->bytes, &in->inputs[port]);
 }
 
-/* Weights that are no nodes of the graph. */
-static void set_listed_weights(const mo_op *op, unsigned taken,
-                               mo_kernel_operands *in)
-{
-    mo_weight_attr_list list = mo_weight_attr_list_of(op->attr_list);
-    mo_weight_attr weight;
-
-    while (mo_weight_attr_next(&list, &weight))
-        if (weight.port >= 0 && weight.port < MO_KERNEL_INPUTS &&
-            !(taken >> weight.port & 1))
-            in->inputs[weight.port] = (mo_kernel_tensor){ weight.shape, 0 };
-}
-
-static double groups_of(const mo_op *op, const mo_kernel_operands *in)
-{
-    const mo_shape *filter = &in->inputs[1].shape;
-    int64_t groups = 0;
-
-    if (mo_attr_ints(op->attr_list, "groups", &groups, 1) == 1 ||
-        mo_attr_ints(op->attr_list, "group", &groups, 1) == 1)
-        return (double) groups;
-    /* [groups, out / groups, in / groups, kernel...] */
-    return filter->rank > 0 && filter->rank == in->output.shape.rank + 1
-               ? (double) filter->dims[0]
-               : 0;
-}
-
 static void set_kernel_shape(const mo_graph *g, int id, mo_workload *work)
 {
     const mo_op *op = &g->ops[id];
     mo_kernel_operands in = { .weight_bytes = (double) op->weight_bytes };
     unsigned taken = 0;
+    mo_weight_attr_list list;
+    mo_weight_attr weight;
+    const mo_shape *filter;
+    int64_t groups = 0;
 
     for (int i = 0; i < MO_KERNEL_INPUTS; i++)
         in.inputs[i].shape.rank = -1;
@@ -138,12 +115,26 @@ static void set_kernel_shape(const mo_graph *g, int id, mo_workload *work)
     }
     for (int i = g->feed_start[id]; i < g->feed_start[id + 1]; i++)
         set_input(g, &g->feeds[i], g->feed_port[i], &taken, &in);
-    set_listed_weights(op, taken, &in);
+    /* Weights that are no nodes of the graph. */
+    list = mo_weight_attr_list_of(op->attr_list);
+    while (mo_weight_attr_next(&list, &weight))
+        if (weight.port >= 0 && weight.port < MO_KERNEL_INPUTS &&
+            !(taken >> weight.port & 1))
+            in.inputs[weight.port] = (mo_kernel_tensor){ weight.shape, 0 };
     in.first = op->kind && strcmp(op->kind->name, "Addmm") == 0 &&
                        in.inputs[2].shape.rank >= 0
                    ? 1
                    : 0;
-    in.groups = groups_of(op, &in);
+    filter = &in.inputs[1].shape;
+    if (mo_attr_ints(op->attr_list, "groups", &groups, 1) == 1 ||
+        mo_attr_ints(op->attr_list, "group", &groups, 1) == 1) {
+        in.groups = (double) groups;
+    } else {
+        /* [groups, out / groups, in / groups, kernel...] */
+        in.groups = filter->rank > 0 && filter->rank == in.output.shape.rank + 1
+                        ? (double) filter->dims[0]
+                        : 0;
+    }
     in.is_causal = mo_attr_bool(op->attr_list, "causal", false) ||
                    mo_attr_bool(op->attr_list, "is_causal", false);
     mo_kernel_shape_set(&in, work);

@@ -66,30 +66,24 @@ static const char *finish(names *list)
     return list->text;
 }
 
-static void name_measured(const mo_profile *profile, names *list)
-{
-    const char *last = NULL;
-
-    for (int i = 0; i < profile->n_ops; i++) {
-        if (!last || strcmp(last, profile->ops[i].device) != 0)
-            add_name(list, profile->ops[i].device);
-        last = profile->ops[i].device;
-    }
-    for (int i = 0; i < profile->n_links && profile->n_ops == 0; i++) {
-        if (!last || strcmp(last, profile->links[i].from) != 0)
-            add_name(list, profile->links[i].from);
-        last = profile->links[i].from;
-    }
-}
-
 mo_status mo_profile_check_cluster(const mo_profile *profile,
                                    const mo_cluster *cluster, mo_error *err)
 {
     names measured = { .n = 0 }, present = { .n = 0 };
+    const char *last = NULL;
 
     if (shares_a_device(profile, cluster))
         return MO_OK;
-    name_measured(profile, &measured);
+    for (int i = 0; i < profile->n_ops; i++) {
+        if (!last || strcmp(last, profile->ops[i].device) != 0)
+            add_name(&measured, profile->ops[i].device);
+        last = profile->ops[i].device;
+    }
+    for (int i = 0; i < profile->n_links && profile->n_ops == 0; i++) {
+        if (!last || strcmp(last, profile->links[i].from) != 0)
+            add_name(&measured, profile->links[i].from);
+        last = profile->links[i].from;
+    }
     for (int k = 0; k < cluster->n_devices; k++) {
         const mo_device *d = &cluster->devices[k];
         char name[96];

@@ -197,25 +197,6 @@ static const char *name_model(model_name *last, const char *device)
     return last->found;
 }
 
-static mo_status add_model_ops(mo_profile *p, mo_error *err)
-{
-    model_name last = { NULL, NULL };
-
-    p->model_ops =
-        mo_arena_array(p->arena, (size_t) p->n_ops, sizeof *p->model_ops);
-    if (!p->model_ops)
-        return mo_fail_memory(err);
-    for (int i = 0; i < p->n_ops; i++) {
-        const char *model = name_model(&last, p->ops[i].device);
-
-        if (!model)
-            continue;
-        p->model_ops[p->n_model_ops] = p->ops[i];
-        p->model_ops[p->n_model_ops++].device = model;
-    }
-    return sort_ops(p->model_ops, p->n_model_ops, err);
-}
-
 static mo_status add_model_links(mo_profile *p, mo_error *err)
 {
     model_name last_from = { NULL, NULL }, last_to = { NULL, NULL };
@@ -291,8 +272,25 @@ mo_status mo_profile_builder_finish(mo_profile_builder *builder,
         status = sort_ops(made->ops, made->n_ops, err);
     if (status == MO_OK)
         status = sort_links(made->links, made->n_links, err);
-    if (status == MO_OK)
-        status = add_model_ops(made, err);
+    if (status == MO_OK) {
+        model_name last = { NULL, NULL };
+
+        made->model_ops = mo_arena_array(made->arena, (size_t) made->n_ops,
+                                         sizeof *made->model_ops);
+        if (!made->model_ops) {
+            status = mo_fail_memory(err);
+        } else {
+            for (int i = 0; i < made->n_ops; i++) {
+                const char *model = name_model(&last, made->ops[i].device);
+
+                if (!model)
+                    continue;
+                made->model_ops[made->n_model_ops] = made->ops[i];
+                made->model_ops[made->n_model_ops++].device = model;
+            }
+            status = sort_ops(made->model_ops, made->n_model_ops, err);
+        }
+    }
     if (status == MO_OK)
         status = add_model_links(made, err);
     if (status != MO_OK)

@@ -40,29 +40,23 @@ typedef struct input {
     int64_t bytes;
 } input;
 
-static void put_operator(mo_out *out, const char *type, size_t length)
-{
-    char name[MAX_NAME];
-    const mo_operator *operator= NULL;
-
-    if (length < sizeof name) {
-        memcpy(name, type, length);
-        name[length] = '\0';
-        operator= mo_operator_find(name);
-    }
-    if (operator)
-        mo_out_text(out, operator->name);
-    else
-        mo_out_bytes(out, type, length);
-}
-
 /* Writes the parts of "conv+relu" by their canonical names. */
 static void put_type(mo_out *out, const char *type)
 {
     for (;;) {
         size_t length = strcspn(type, "+");
+        char name[MAX_NAME];
+        const mo_operator *operator= NULL;
 
-        put_operator(out, type, length);
+        if (length < sizeof name) {
+            memcpy(name, type, length);
+            name[length] = '\0';
+            operator= mo_operator_find(name);
+        }
+        if (operator)
+            mo_out_text(out, operator->name);
+        else
+            mo_out_bytes(out, type, length);
         type += length;
         if (*type == '\0')
             return;
@@ -100,20 +94,16 @@ static size_t write_input(char *text, const input *in, int position)
                             in->bytes);
 }
 
-/* Returns the output of op that a port denotes, or -1 when it is ambiguous. */
-static int output_index(const mo_op *op, int port)
-{
-    if (port >= 0)
-        return port;
-    return mo_op_n_outputs(op) == 1 ? 0 : -1;
-}
-
 static input input_of(const mo_graph *g, const mo_edge *edge, int src_port)
 {
     const mo_op *source = &g->ops[edge->from];
-    int index = output_index(source, src_port);
+    int index;
     input in = { .port = edge->dst_port, .bytes = edge->bytes };
 
+    if (src_port >= 0)
+        index = src_port;
+    else
+        index = mo_op_n_outputs(source) == 1 ? 0 : -1;
     if (edge->dst_port < MO_PORT_NONE) {
         in.port_name = g->port_names[-2 - edge->dst_port];
         in.port = MO_PORT_NONE;
@@ -175,28 +165,6 @@ static void put_sorted_inputs(mo_out *out, const mo_graph *g, int op, int n)
     }
 }
 
-static void put_inputs(mo_out *out, const mo_graph *g, int op)
-{
-    int n = mo_graph_in_degree(g, op) + n_feeds(g, op);
-
-    mo_out_char(out, '(');
-    if (n <= MAX_INPUTS)
-        put_sorted_inputs(out, g, op, n);
-    else {
-        /* A sum does not depend on the order of its parts. */
-        char text[TENSOR_SIZE];
-        uint64_t sum = 0;
-
-        for (int i = 0; i < n; i++) {
-            input in = input_at(g, op, i);
-
-            sum += mo_digest_of(text, write_input(text, &in, -2));
-        }
-        mo_out_printf(out, "%d inputs #%016" PRIx64, n, sum);
-    }
-    mo_out_char(out, ')');
-}
-
 static void put_output(mo_out *out, const mo_op *op, int index)
 {
     char text[TENSOR_SIZE];
@@ -230,13 +198,6 @@ static bool is_key(const mo_json_member *member, const char *key)
 {
     return strlen(key) == member->key_length &&
            memcmp(key, member->key, member->key_length) == 0;
-}
-
-/* The version of the operator set and the number of a network input do not
- * affect the time. */
-static bool affects_time(const mo_json_member *member)
-{
-    return !is_key(member, "opset") && !is_key(member, "index");
 }
 
 static int compare_members(const void *a, const void *b)
@@ -273,13 +234,16 @@ static void put_parameter(mo_out *out, const mo_json_member *member)
 static void put_parameters(mo_out *out, const char *attrs)
 {
     mo_json_member members[MAX_PARAMETERS], member;
-    const char *at = attrs;
+    mo_json_cursor c;
     size_t length = strlen(attrs);
     int n = 0;
 
+    mo_json_open(&c, '{', attrs, length);
     while (length <= MAX_ATTRS && n <= MAX_PARAMETERS &&
-           mo_json_next(&at, &member)) {
-        if (!affects_time(&member))
+           mo_json_take_member(&c, &member) > 0) {
+        /* The version of the operator set and the number of a network input do
+         * not affect the time. */
+        if (is_key(&member, "opset") || is_key(&member, "index"))
             continue;
         if (n < MAX_PARAMETERS)
             members[n] = member;
@@ -303,10 +267,31 @@ static void put_amount(mo_out *out, const char *name, double amount)
     mo_out_double(out, amount);
 }
 
-static void put_amounts(mo_out *out, const mo_graph *g, int id)
+void mo_profile_signature(const mo_graph *g, int id, mo_out *out)
 {
     const mo_op *op = &g->ops[id];
+    int n = mo_graph_in_degree(g, id) + n_feeds(g, id);
 
+    put_type(out, op->type ? op->type : "?");
+    mo_out_char(out, '(');
+    if (n <= MAX_INPUTS)
+        put_sorted_inputs(out, g, id, n);
+    else {
+        /* A sum does not depend on the order of its parts. */
+        char text[TENSOR_SIZE];
+        uint64_t sum = 0;
+
+        for (int i = 0; i < n; i++) {
+            input in = input_at(g, id, i);
+
+            sum += mo_digest_of(text, write_input(text, &in, -2));
+        }
+        mo_out_printf(out, "%d inputs #%016" PRIx64, n, sum);
+    }
+    mo_out_char(out, ')');
+    put_outputs(out, op);
+    if (op->attrs)
+        put_parameters(out, op->attrs);
     if (op->weight_bytes > 0 && n_feeds(g, id) == 0)
         put_amount(out, "weight_bytes", (double) op->weight_bytes);
     if (op->shape && op->kind)
@@ -315,16 +300,4 @@ static void put_amounts(mo_out *out, const mo_graph *g, int id)
         put_amount(out, "flops", op->flops);
     if (op->bytes >= 0)
         put_amount(out, "bytes", op->bytes);
-}
-
-void mo_profile_signature(const mo_graph *g, int id, mo_out *out)
-{
-    const mo_op *op = &g->ops[id];
-
-    put_type(out, op->type ? op->type : "?");
-    put_inputs(out, g, id);
-    put_outputs(out, op);
-    if (op->attrs)
-        put_parameters(out, op->attrs);
-    put_amounts(out, g, id);
 }

@@ -27,23 +27,6 @@ static void put_op(mo_out *out, const mo_profile_op *op)
     mo_out_text(out, "/>\n");
 }
 
-static void put_link(mo_out *out, const mo_profile_link *link)
-{
-    mo_out_text(out, "  <link");
-    mo_attribute_write_text(out, "from", link->from);
-    mo_attribute_write_text(out, "to", link->to);
-    mo_attribute_write_number(out, "latency_us", link->latency_us);
-    mo_attribute_write_number(out, "gbps", link->gbps);
-    if (link->from_bytes > 0) {
-        mo_out_text(out, " from_bytes=\"");
-        mo_out_int(out, link->from_bytes);
-        mo_out_char(out, '"');
-    }
-    if (link->path)
-        mo_attribute_write_text(out, "path", link->path);
-    mo_out_text(out, "/>\n");
-}
-
 void mo_profile_write(const mo_profile *profile, mo_out *out)
 {
     mo_out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<profile");
@@ -72,7 +55,22 @@ void mo_profile_write(const mo_profile *profile, mo_out *out)
     mo_out_text(out, ">\n");
     for (int i = 0; i < profile->n_ops; i++)
         put_op(out, &profile->ops[i]);
-    for (int i = 0; i < profile->n_links; i++)
-        put_link(out, &profile->links[i]);
+    for (int i = 0; i < profile->n_links; i++) {
+        const mo_profile_link *link = &profile->links[i];
+
+        mo_out_text(out, "  <link");
+        mo_attribute_write_text(out, "from", link->from);
+        mo_attribute_write_text(out, "to", link->to);
+        mo_attribute_write_number(out, "latency_us", link->latency_us);
+        mo_attribute_write_number(out, "gbps", link->gbps);
+        if (link->from_bytes > 0) {
+            mo_out_text(out, " from_bytes=\"");
+            mo_out_int(out, link->from_bytes);
+            mo_out_char(out, '"');
+        }
+        if (link->path)
+            mo_attribute_write_text(out, "path", link->path);
+        mo_out_text(out, "/>\n");
+    }
     mo_out_text(out, "</profile>\n");
 }

@@ -123,20 +123,6 @@ static const struct {
     [MO_ATTRIBUTE_LATENCY] = { read_latency, "microseconds from 0 to 1e8" },
 };
 
-static int shown(const mo_xml_attribute *attribute)
-{
-    return attribute->length < MAX_SHOWN ? (int) attribute->length : MAX_SHOWN;
-}
-
-static mo_status read_text(const mo_xml_attribute *from, const char **to,
-                           mo_arena *arena, mo_error *err)
-{
-    if (from->length == 0)
-        return MO_OK;
-    *to = mo_arena_text(arena, from->value, from->length);
-    return *to ? MO_OK : mo_fail_memory(err);
-}
-
 static mo_status read_value(const mo_xml_element *element,
                             const mo_xml_attribute *from,
                             const mo_attribute *attribute, void *base,
@@ -144,14 +130,20 @@ static mo_status read_value(const mo_xml_element *element,
 {
     void *to = (char *) base + attribute->offset;
 
-    if (attribute->kind == MO_ATTRIBUTE_TEXT)
-        return read_text(from, to, arena, err);
+    if (attribute->kind == MO_ATTRIBUTE_TEXT) {
+        const char **text = to;
+
+        if (from->length == 0)
+            return MO_OK;
+        *text = mo_arena_text(arena, from->value, from->length);
+        return *text ? MO_OK : mo_fail_memory(err);
+    }
     if (kinds[attribute->kind].read(from, to))
         return MO_OK;
-    return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
-                      "%s '%.*s' of a <%s> must be %s", from->name, shown(from),
-                      from->value, element->name,
-                      kinds[attribute->kind].wanted);
+    return mo_fail_at(
+        err, MO_E_INPUT, NULL, element->line, "%s '%.*s' of a <%s> must be %s",
+        from->name, from->length < MAX_SHOWN ? (int) from->length : MAX_SHOWN,
+        from->value, element->name, kinds[attribute->kind].wanted);
 }
 
 static const mo_attribute *find(const mo_attribute *table, const char *name)

@@ -58,20 +58,12 @@ static mo_status find_file(const mo_search_folders *folders,
     const mo_file_search_spec files = { .likely = ".bin",
                                         .endings = any,
                                         .most_bytes = INT64_MAX };
+    const mo_file_search_query query = { .kind = &files,
+                                         .name = mo_path_basename(wanted->name),
+                                         .test = is_wanted,
+                                         .context = wanted };
 
-    return mo_file_search(folders, mo_path_basename(wanted->name), NULL, &files,
-                          is_wanted, wanted, path, err);
-}
-
-static mo_status fail_missing(const mo_bundle *bundle, const char *missing,
-                              mo_error *err)
-{
-    return mo_fail_at(err, MO_E_INPUT, bundle->file, 0,
-                      "weights that are not packed are missing here: %.500s; "
-                      "put them beside it or in a folder of MOIRAI_PATH or "
-                      "--weights-from, pack without --bundle-weights, or run "
-                      "with --random-weights",
-                      missing);
+    return mo_file_search(folders, &query, path, err);
 }
 
 /* That packed weights are those that were packed, as far as the digest goes. */
@@ -124,7 +116,13 @@ static mo_status find_all(const mo_bundle *bundle,
                      used > 0 ? "; " : "", w->name, w->digest, w->size);
     }
     if (status == MO_OK && missing[0] && !random)
-        status = fail_missing(bundle, missing, err);
+        status =
+            mo_fail_at(err, MO_E_INPUT, bundle->file, 0,
+                       "weights that are not packed are missing here: %.500s; "
+                       "put them beside it or in a folder of MOIRAI_PATH or "
+                       "--weights-from, pack without --bundle-weights, or run "
+                       "with --random-weights",
+                       missing);
     return status;
 }
 

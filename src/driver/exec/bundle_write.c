@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "driver/exec/bundle_write.h"
+#include "driver/exec/exec_job.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -66,7 +66,8 @@ static mo_status add_file(packer *p, const char *path, const char **member,
         status = mo_fail(err, MO_E_USAGE,
                          "--bundle packs files, not standard input");
     if (status == MO_OK)
-        status = mo_output_files_check_input(&output, 1, path, err);
+        status = mo_output_guard_check_input(
+            &(mo_output_guard){ .outputs = &output, .n = 1 }, path, err);
     if (status == MO_OK)
         status = check_name(base, err);
     if (status != MO_OK)
@@ -94,53 +95,8 @@ static mo_status add_input(packer *p, const char *key, const char *path,
     return status;
 }
 
-/* Graph, solution, cluster, profile, rules and cost model. The graph keeps its
- * name: the name of an OpenVINO model's weights follows from it. */
-static mo_status add_inputs(packer *p, const char *path, mo_error *err)
-{
-    const mo_locate_result *located = &p->job->review.located;
-    const char *cluster = p->job->review.made.loaded.cluster->file;
-    const mo_driver_load_options load = { .cost = located->cost };
-    const char *cost_file = mo_driver_load_cost_file(&load);
-    mo_status status = add_input(p, "graph", located->graph, err);
-
-    if (status == MO_OK && !p->job->alone)
-        status = add_input(p, "solution", path, err);
-    if (status == MO_OK && !mo_cluster_builtin_find(cluster))
-        status = add_input(p, "cluster", cluster, err);
-    else
-        mo_out_printf(p->manifest, "cluster-name %s\n", cluster);
-    if (status == MO_OK && located->profile)
-        status = add_input(p, "profile", located->profile, err);
-    if (status == MO_OK && !mo_fusion_rules_is_set(located->rules))
-        status = add_input(p, "fusion", located->rules, err);
-    else
-        mo_out_printf(p->manifest, "fusion-name %s\n", located->rules);
-    if (status == MO_OK && cost_file)
-        status = add_input(p, "cost-file", cost_file, err);
-    else if (located->cost)
-        mo_out_printf(p->manifest, "cost %s\n", located->cost);
-    return status;
-}
-
-static mo_status add_shapes(packer *p, mo_error *err)
-{
-    const mo_provenance *origin = &p->job->review.origin;
-    const mo_option_list *given = &p->o->prepare.shapes;
-    mo_status status = MO_OK;
-
-    for (size_t i = 0; i < given->count && status == MO_OK; i++) {
-        status = check_name(given->items[i], err);
-        mo_out_printf(p->manifest, "shape %s\n", given->items[i]);
-    }
-    for (int i = 0; i < origin->n_shapes && given->count == 0; i++)
-        if (status == MO_OK &&
-            (status = check_name(origin->shapes[i], err)) == MO_OK)
-            mo_out_printf(p->manifest, "shape %s\n", origin->shapes[i]);
-    return status;
-}
-
-static mo_status check_weights(const packer *p, mo_error *err)
+static mo_status check_weights(const packer *p, const char *graph,
+                               mo_error *err)
 {
     char missing[512] = "";
 
@@ -153,7 +109,7 @@ static mo_status check_weights(const packer *p, mo_error *err)
     }
     if (!missing[0] || p->o->weights != MO_EXEC_NO_SEED)
         return MO_OK;
-    return mo_fail_at(err, MO_E_IO, p->job->review.located.graph, 0,
+    return mo_fail_at(err, MO_E_IO, graph, 0,
                       "its weights are missing: %s; put them there, or pack "
                       "without them with --random-weights",
                       missing);
@@ -163,18 +119,20 @@ static mo_status check_weights(const packer *p, mo_error *err)
 static mo_status open_weights(const packer *p, const char *path, int *fd,
                               mo_error *err)
 {
+    const mo_option_list *allowed = &p->o->wants.weights_from;
+    const mo_review *review = &p->job->review;
     const mo_weights_options options = {
         .folder = p->job->folder,
-        .allowed = p->o->wants.weights_from.items,
-        .n_allowed = p->o->wants.weights_from.count,
+        .allowed = allowed->items,
+        .n_allowed = allowed->count,
     };
     char *outside = NULL;
     mo_status status =
         mo_weights_open_allowed(&options, path, fd, &outside, err);
 
     if (outside)
-        status = mo_weights_fail_outside(path, outside,
-                                         p->job->review.located.graph, 0, err);
+        status = mo_weights_fail_outside(path, outside, review->located.graph,
+                                         0, err);
     free(outside);
     return status;
 }
@@ -183,12 +141,13 @@ static mo_status add_weights(packer *p, mo_error *err)
 {
     bool pack =
         !p->o->bundle_weights || strcmp(p->o->bundle_weights, "pack") == 0;
+    const mo_review *review = &p->job->review;
+    const char *graph = review->located.graph;
     mo_status status =
-        mo_weight_files_list(p->job->review.made.fine,
-                             p->job->review.located.graph, &p->weights, err);
+        mo_weight_files_list(review->problem.fine, graph, &p->weights, err);
 
     if (status == MO_OK)
-        status = check_weights(p, err);
+        status = check_weights(p, graph, err);
     for (size_t i = 0; i < p->weights.n && status == MO_OK; i++) {
         const mo_weight_file *file = &p->weights.list[i];
         const char *member = NULL;
@@ -254,6 +213,19 @@ static mo_status write_archive(const packer *p, mo_error *err)
     return mo_out_commit(out, err);
 }
 
+static mo_status put_list(packer *p, const char *key,
+                          const mo_option_list *list, mo_error *err)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        mo_status status = check_name(list->items[i], err);
+
+        if (status != MO_OK)
+            return status;
+        mo_out_printf(p->manifest, "%s %s\n", key, list->items[i]);
+    }
+    return MO_OK;
+}
+
 mo_status mo_bundle_write(const mo_exec_options *o, const mo_exec_job *job,
                           const char *path, mo_error *err)
 {
@@ -263,9 +235,39 @@ mo_status mo_bundle_write(const mo_exec_options *o, const mo_exec_job *job,
     if (status != MO_OK)
         return status;
     mo_out_text(p.manifest, MO_BUNDLE_FIRST_LINE "\n");
-    status = add_inputs(&p, path, err);
+    /* Graph, solution, cluster, profile, rules and cost model. The graph keeps
+     * its name: the name of an OpenVINO model's weights follows from it. */
+    const mo_review *review = &p.job->review;
+    const mo_locate_result *located = &review->located;
+    const char *cluster = review->problem.cluster->file;
+    const mo_driver_load_options load = { .cost = located->cost };
+    const mo_locate_query given = { .read = o->prepare.read };
+    mo_provenance_texts texts;
+    const mo_read_options read =
+        mo_locate_read_options(&given, &review->origin, &texts);
+    const char *cost_file = mo_driver_load_cost_file(&load);
+
+    status = add_input(&p, "graph", located->graph, err);
+    if (status == MO_OK && !p.job->alone)
+        status = add_input(&p, "solution", path, err);
+    if (status == MO_OK && !mo_cluster_builtin_find(cluster))
+        status = add_input(&p, "cluster", cluster, err);
+    else
+        mo_out_printf(p.manifest, "cluster-name %s\n", cluster);
+    if (status == MO_OK && located->profile)
+        status = add_input(&p, "profile", located->profile, err);
+    if (status == MO_OK && !mo_fusion_rules_is_set(located->rules))
+        status = add_input(&p, "fusion", located->rules, err);
+    else
+        mo_out_printf(p.manifest, "fusion-name %s\n", located->rules);
+    if (status == MO_OK && cost_file)
+        status = add_input(&p, "cost-file", cost_file, err);
+    else if (located->cost)
+        mo_out_printf(p.manifest, "cost %s\n", located->cost);
     if (status == MO_OK)
-        status = add_shapes(&p, err);
+        status = put_list(&p, "shape", &read.shapes, err);
+    if (status == MO_OK)
+        status = put_list(&p, "value", &read.values, err);
     if (status == MO_OK)
         status = add_weights(&p, err);
     if (status == MO_OK)

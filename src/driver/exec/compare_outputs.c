@@ -8,17 +8,18 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "exec/tensor/tensor_compare.h"
+#include "exec/tensor/dense_tensor.h"
 #include "exec/tensor/npy.h"
 
 enum { PATH_SIZE = 4096, LINE_SIZE = 512 };
 
-mo_status mo_exec_comparison_begin(const mo_exec_plan *plan,
-                                   mo_exec_comparison *c, mo_error *err)
+static mo_status begin_comparison(const mo_exec_plan *plan, const char *with,
+                                  mo_exec_comparison *c, mo_error *err)
 {
     *c = (mo_exec_comparison){
         .errors = calloc((size_t) plan->n_outputs + 1, sizeof *c->errors),
         .max_error = NAN,
+        .with = with,
     };
     if (!c->errors)
         return mo_fail_memory(err);
@@ -35,13 +36,12 @@ void mo_exec_comparison_clear(mo_exec_comparison *c)
 
 static void compare_output(const mo_tensor_dense *is,
                            const mo_tensor_dense *wanted, int output,
-                           const char *with, mo_exec_comparison *c)
+                           mo_exec_comparison *c)
 {
     mo_tensor_difference d = mo_tensor_compare(is, wanted);
     bool any = d.same_shape && mo_tensor_desc_elements(&is->desc) > 0;
 
-    if (!(d.relative <= c->errors[output]))
-        c->errors[output] = d.relative;
+    c->errors[output] = d.relative;
     if (d.relative <= c->max_error)
         return;
     c->max_error = d.relative;
@@ -50,14 +50,13 @@ static void compare_output(const mo_tensor_dense *is,
     c->same_shape = d.same_shape;
     c->is = any ? mo_tensor_get_double(is, d.at) : NAN;
     c->wanted = any ? mo_tensor_get_double(wanted, d.at) : NAN;
-    c->with = with;
 }
 
 mo_status mo_exec_compare_files(const char *folder, const mo_exec_plan *plan,
                                 const mo_run_result *result,
                                 mo_exec_comparison *c, mo_error *err)
 {
-    mo_status status = MO_OK;
+    mo_status status = begin_comparison(plan, folder, c, err);
 
     for (int i = 0; i < plan->n_outputs && status == MO_OK; i++) {
         char path[PATH_SIZE];
@@ -74,20 +73,10 @@ mo_status mo_exec_compare_files(const char *folder, const mo_exec_plan *plan,
             mo_shape_equal(&wanted.desc.shape, &result->outputs[i].desc.shape))
             status = mo_npy_read(path, &wanted, err);
         if (status == MO_OK)
-            compare_output(&result->outputs[i], &wanted, i, folder, c);
+            compare_output(&result->outputs[i], &wanted, i, c);
         mo_tensor_clear(&wanted);
     }
     return status;
-}
-
-/* Any device of this process will do: results do not depend on it. */
-static int device_here(const mo_exec_units *units)
-{
-    int device = 0;
-
-    while (device < units->n - 1 && units->rank_of[device] != 0)
-        device++;
-    return device;
 }
 
 static mo_status run_single(const mo_exec_plan *plan,
@@ -132,17 +121,23 @@ mo_status mo_exec_compare_single_device(const mo_exec_options *o,
 {
     mo_run_result single = { 0 };
     mo_exec_plan *plan = NULL;
-    mo_status status =
-        mo_exec_job_plan_single_device(o, job, device_here(units), &plan, err);
+    /* Any device of this process will do: results do not depend on it. */
+    int device = 0;
 
+    while (device < units->n - 1 && units->rank_of[device] != 0)
+        device++;
+    mo_status status =
+        begin_comparison(job->plan, "a run on one device", c, err);
+
+    if (status == MO_OK)
+        status = mo_exec_job_plan_single_device(o, job, device, &plan, err);
     if (status == MO_OK)
         status = mo_exec_units_check_memory(
             units, plan, 0, mo_exec_job_memory_left(o, job), err);
     if (status == MO_OK)
         status = run_single(plan, units, inputs, &single, err);
     for (int i = 0; status == MO_OK && i < plan->n_outputs; i++)
-        compare_output(&result->outputs[i], &single.outputs[i], i,
-                       "a run on one device", c);
+        compare_output(&result->outputs[i], &single.outputs[i], i, c);
     mo_run_result_clear(&single);
     mo_plan_free(plan);
     return status;

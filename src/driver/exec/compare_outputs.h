@@ -17,21 +17,20 @@
 #include "exec/runtime/run.h"
 
 typedef struct mo_exec_comparison {
-    double *errors;   /* by output, the largest so far; NAN: not compared */
+    double *errors;   /* by output, the largest; NAN: not compared */
     double max_error; /* NAN: nothing was compared */
     int worst;        /* the output with the largest error */
     int64_t at;       /* its element */
     double is, wanted;
     bool same_shape;
-    const char *with; /* the reference of the largest error */
+    const char *with; /* the reference */
 } mo_exec_comparison;
 
-mo_status mo_exec_comparison_begin(const mo_exec_plan *plan,
-                                   mo_exec_comparison *comparison,
-                                   mo_error *err);
+/* The caller clears what the functions below fill, also after a failure. */
 void mo_exec_comparison_clear(mo_exec_comparison *comparison);
 
-/* Compares with output0.npy, output1.npy, ... of a folder. */
+/* Compares with output0.npy, output1.npy, ... of a folder, which is borrowed.
+ */
 mo_status mo_exec_compare_files(const char *folder, const mo_exec_plan *plan,
                                 const mo_run_result *result,
                                 mo_exec_comparison *comparison, mo_error *err);

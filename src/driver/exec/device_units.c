@@ -33,21 +33,16 @@ void mo_exec_units_clear(mo_exec_units *units)
     *units = (mo_exec_units){ 0 };
 }
 
-static bool has_ranks(const mo_cluster *cluster)
-{
-    for (int k = 0; k < cluster->n_devices; k++)
-        if (cluster->devices[k].rank >= 0)
-            return true;
-    return false;
-}
-
 /* A single process has all devices, whatever ranks the cluster assigns. */
 static mo_status find_ranks(const mo_cluster *cluster, int n_ranks,
                             int *rank_of, mo_error *err)
 {
     int n = cluster->n_devices;
+    bool has_ranks = false;
 
-    if (n_ranks > 1 && n_ranks < n && !has_ranks(cluster))
+    for (int k = 0; k < n; k++)
+        has_ranks |= cluster->devices[k].rank >= 0;
+    if (n_ranks > 1 && n_ranks < n && !has_ranks)
         return mo_fail(err, MO_E_INPUT,
                        "the cluster has %d devices, but there are %d ranks; "
                        "start %d, or give devices a rank",
@@ -93,34 +88,6 @@ static void set_plan_traits(mo_exec_units *units, int device,
     units->streams[device] = separate_memory ? (int) wants->streams : 1;
     units->can_jit[device] = separate_memory;
     units->concat_inplace[device] = !separate_memory;
-}
-
-/* All devices are parts of the first GPU, whatever GPUs the cluster assigns. */
-static mo_status divide_gpu(const mo_cluster *cluster, const char *spec,
-                            int n_ranks, mo_exec_units *units, mo_error *err)
-{
-    mo_status status =
-        mo_emulate_sm_counts(spec, cluster, n_ranks, &units->parts, err);
-
-    for (int k = 0; k < units->n && status == MO_OK; k++) {
-        units->options[k].gpu = 0;
-        units->options[k].parts = units->parts;
-        units->options[k].n_parts = units->n;
-        units->options[k].part = k;
-    }
-    return status;
-}
-
-/* Those of the list that this process may use. */
-static void format_allowed_cpus(const mo_backend_unit_options *unit,
-                                char text[MO_EXEC_CPUS_SIZE])
-{
-    int allowed[MO_THREAD_MAX_CPUS], n = 0;
-
-    for (int i = 0; i < unit->n_cpus && n < MO_THREAD_MAX_CPUS; i++)
-        if (mo_host_cpu_is_allowed(unit->cpus[i]))
-            allowed[n++] = unit->cpus[i];
-    mo_exec_format_cpus(allowed, n, text);
 }
 
 mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
@@ -176,35 +143,34 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
         free(gpus);
     }
     if (status == MO_OK && wants->emulate)
-        status = divide_gpu(cluster, wants->emulate, n_ranks, units, err);
+        status = mo_emulate_sm_counts(wants->emulate, cluster, n_ranks,
+                                      &units->parts, err);
+    /* All devices are parts of the first GPU, whatever GPUs the cluster
+     * assigns. */
+    for (int k = 0; k < units->n && units->parts; k++) {
+        units->options[k].gpu = 0;
+        units->options[k].parts = units->parts;
+        units->options[k].n_parts = units->n;
+        units->options[k].part = k;
+    }
     if (status == MO_OK)
-        status =
-            mo_exec_pin_devices(wants->pin, units->n, units->rank_of, rank,
-                                n_ranks == 1, units->backends, units->options,
-                                &units->reserved, &units->fits[rank], err);
+        status = mo_exec_pin_devices(wants->pin, rank, units, err);
     for (int k = 0; k < units->n && status == MO_OK; k++)
         if (units->rank_of[k] == rank && !units->backends[k]->separate_memory) {
-            format_allowed_cpus(&units->options[k], units->cpus[k]);
+            const mo_backend_unit_options *unit = &units->options[k];
+            int allowed[MO_THREAD_MAX_CPUS], n_allowed = 0;
+
+            /* Those of the list that this process may use. */
+            for (int i = 0; i < unit->n_cpus && n_allowed < MO_THREAD_MAX_CPUS;
+                 i++)
+                if (mo_host_cpu_is_allowed(unit->cpus[i]))
+                    allowed[n_allowed++] = unit->cpus[i];
+            mo_exec_format_cpus(allowed, n_allowed, units->cpus[k]);
             units->chosen[k] =
                 strcmp(wants->pin, "on") != 0 &&
                 units->options[k].cpus != cluster->devices[k].cpus;
         }
     return status;
-}
-
-/* Returns the first processor of the list that this process may not use, or
- * -1; *others becomes the number of those that it may use. */
-static int missing_processor(const mo_backend_unit_options *unit, int *others)
-{
-    int missing = -1;
-
-    *others = 0;
-    for (int i = 0; i < unit->n_cpus; i++)
-        if (mo_host_cpu_is_allowed(unit->cpus[i]))
-            ++*others;
-        else if (missing < 0)
-            missing = unit->cpus[i];
-    return missing;
 }
 
 void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
@@ -213,9 +179,15 @@ void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
     mo_exec_backends_log(cluster, units->backends, units->options,
                          &units->no_gpu, logger);
     for (int k = 0; k < units->n && !logger->quiet; k++) {
-        int others, missing = missing_processor(&units->options[k], &others);
+        const mo_backend_unit_options *unit = &units->options[k];
+        int others = 0, missing = -1;
         char id[LINE_SIZE];
 
+        for (int i = 0; i < unit->n_cpus; i++)
+            if (mo_host_cpu_is_allowed(unit->cpus[i]))
+                others++;
+            else if (missing < 0)
+                missing = unit->cpus[i];
         if (units->rank_of[k] == rank && missing >= 0)
             fprintf(
                 stderr,
@@ -236,13 +208,16 @@ static void add_bytes(int64_t *sum, int64_t bytes)
         *sum = INT64_MAX;
 }
 
-/* Weights are mapped and packed: the copies count, the files do not. Devices
- * with memory of their own check it themselves. */
-static int64_t needed_bytes(const mo_exec_units *units,
-                            const mo_exec_plan *plan, int rank)
+mo_status mo_exec_units_check_memory(const mo_exec_units *units,
+                                     const mo_exec_plan *plan, int rank,
+                                     int64_t limit, mo_error *err)
 {
+    int64_t left = limit > 0 ? limit : mo_host_available_memory_bytes();
     int64_t need = 0;
+    char wanted[MO_FORMAT_SIZE], there[MO_FORMAT_SIZE];
 
+    /* Weights are mapped and packed: the copies count, the files do not.
+     * Devices with memory of their own check it themselves. */
     for (int k = 0; k < plan->n_devices; k++) {
         const mo_plan_device *device = &plan->devices[k];
 
@@ -258,17 +233,6 @@ static int64_t needed_bytes(const mo_exec_units *units,
 
         add_bytes(&need, mo_tensor_desc_bytes(&desc));
     }
-    return need;
-}
-
-mo_status mo_exec_units_check_memory(const mo_exec_units *units,
-                                     const mo_exec_plan *plan, int rank,
-                                     int64_t limit, mo_error *err)
-{
-    int64_t left = limit > 0 ? limit : mo_host_available_memory_bytes();
-    int64_t need = needed_bytes(units, plan, rank);
-    char wanted[MO_FORMAT_SIZE], there[MO_FORMAT_SIZE];
-
     if (need <= left)
         return MO_OK;
     return mo_fail(err, MO_E_MEMORY,

@@ -11,7 +11,7 @@
 #include "cost/cluster/route.h"
 
 /* More SMs than any GPU has. */
-enum { MOST_SMS = 1 << 20 };
+enum { MAX_SMS = 1 << 20 };
 
 mo_status mo_emulate_check(mo_exec_config *wants, mo_error *err)
 {
@@ -46,9 +46,9 @@ static mo_status read_number(const char **at, int *number, mo_error *err)
                        (int) (n < 40 ? n : 40), *at);
     for (size_t i = 0; i < n; i++)
         value = value * 10 + ((*at)[i] - '0');
-    if (value < 1 || value > MOST_SMS)
+    if (value < 1 || value > MAX_SMS)
         return mo_fail(err, MO_E_USAGE,
-                       "--emulate: a part has 1 to %d SMs, not %lld", MOST_SMS,
+                       "--emulate: a part has 1 to %d SMs, not %lld", MAX_SMS,
                        (long long) value);
     *number = (int) value;
     *at += n + ((*at)[n] == ',');
@@ -87,23 +87,24 @@ mo_status mo_emulate_sm_counts(const char *spec, const mo_cluster *cluster,
     return MO_OK;
 }
 
-static mo_status hold_transfer(const mo_plan_transfer *t,
-                               const mo_driver_loaded *loaded,
-                               const mo_routes *routes, int64_t *hold_ns,
-                               mo_error *err)
+/* Predicts the time of a transfer on its emulated link. */
+static mo_status predict_transfer(const mo_plan_transfer *t,
+                                  const mo_problem *problem,
+                                  const mo_routes *routes, int64_t *hold_ns,
+                                  mo_error *err)
 {
-    const mo_cluster *cluster = loaded->cluster;
+    const mo_cluster *cluster = problem->cluster;
     double ns;
 
     if (t->tensor != MO_PLAN_NONE &&
-        (loaded->instance->tensor_bytes[t->tensor] == t->bytes ||
-         loaded->instance->tensor_bytes[t->tensor] == MO_UNKNOWN)) {
+        (problem->instance->tensor_bytes[t->tensor] == t->bytes ||
+         problem->instance->tensor_bytes[t->tensor] == MO_UNKNOWN)) {
         *hold_ns =
-            mo_instance_tensor_ns(loaded->instance, t->tensor, t->from, t->to);
+            mo_instance_tensor_ns(problem->instance, t->tensor, t->from, t->to);
         return MO_OK;
     }
-    ns = mo_predict_message_ns(cluster, routes, loaded->profile, t->from, t->to,
-                               t->bytes);
+    ns = mo_predict_message_ns(cluster, routes, problem->profile, t->from,
+                               t->to, t->bytes);
     if (!(ns >= 0 && ns <= (double) MO_MAX_TIME_NS))
         return mo_fail(err, MO_E_INPUT,
                        "--emulate: the cluster does not say how long %lld "
@@ -115,17 +116,17 @@ static mo_status hold_transfer(const mo_plan_transfer *t,
 }
 
 mo_status mo_emulate_transfer_times(const mo_exec_plan *plan,
-                                    const mo_driver_loaded *loaded,
+                                    const mo_problem *problem,
                                     int64_t **hold_ns, mo_error *err)
 {
     mo_routes *routes = NULL;
     int64_t *made = calloc((size_t) plan->n_transfers + 1, sizeof *made);
-    mo_status status = made ? mo_routes_make(loaded->cluster, &routes, err)
+    mo_status status = made ? mo_routes_make(problem->cluster, &routes, err)
                             : mo_fail_memory(err);
 
     for (int i = 0; i < plan->n_transfers && status == MO_OK; i++)
-        status =
-            hold_transfer(&plan->transfers[i], loaded, routes, &made[i], err);
+        status = predict_transfer(&plan->transfers[i], problem, routes,
+                                  &made[i], err);
     mo_routes_free(routes);
     if (status != MO_OK) {
         free(made);

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "driver/exec/backend_choice.h"
-#include "driver/load_instance.h"
+#include "driver/prepare.h"
 #include "cost/cluster.h"
 #include "exec/plan/ir/plan.h"
 
@@ -31,7 +31,7 @@ mo_status mo_emulate_sm_counts(const char *spec, const mo_cluster *cluster,
  * or, where the plan sends other bytes, by the profile or the cluster. The
  * caller frees the array. */
 mo_status mo_emulate_transfer_times(const mo_exec_plan *plan,
-                                    const mo_driver_loaded *loaded,
+                                    const mo_problem *problem,
                                     int64_t **hold_ns, mo_error *err);
 
 #endif

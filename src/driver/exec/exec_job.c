@@ -12,6 +12,7 @@
 #include "base/host.h"
 #include "base/minmax.h"
 #include "base/reader.h"
+#include "driver/exec/input_tensors.h"
 #include "driver/exec/output_npy.h"
 #include "driver/exec/request_files.h"
 #include "driver/weight_files.h"
@@ -20,35 +21,18 @@
 #include "exec/tensor/mmap_file.h"
 #include "ingest/read.h"
 #include "ingest/work/weight_attrs.h"
-#include "solvers/search/method.h"
+#include "schedule/bound/memory_bound.h"
 
 void mo_exec_job_clear(mo_exec_job *job)
 {
     mo_plan_free(job->plan);
     mo_weights_free(job->constants);
     free(job->folder);
+    mo_path_list_clear(&job->hints);
     mo_review_clear(&job->review);
     mo_bundle_sources_clear(&job->sources);
     mo_bundle_close(job->bundle);
     *job = (mo_exec_job){ 0 };
-}
-
-/* Solvers write XML, too: the content decides. Other errors than a failed read
- * are reported when the file is read as a solution. */
-static mo_status find_graph_format(const char *path, bool *is_graph,
-                                   mo_error *err)
-{
-    const mo_read_format *format = NULL;
-    mo_input *input = NULL;
-    mo_status status = MO_OK;
-
-    if (strcmp(path, "-") != 0)
-        status = mo_input_open(path, &input, err);
-    if (status == MO_OK && input)
-        status = mo_read_find_format(input, &format, err);
-    mo_input_close(input);
-    *is_graph = format != NULL;
-    return status;
 }
 
 /* The first CPU, else the first device. */
@@ -62,7 +46,7 @@ static int first_cpu(const mo_cluster *cluster)
 
 /* Capacities are not checked here: the plan knows the exact memory. */
 static mo_status load_graph(const mo_prepare_options *options,
-                            const mo_driver_log *logger, const char *path,
+                            const mo_exec_options *o, const char *path,
                             mo_exec_job *job, mo_error *err)
 {
     const mo_review_files files = { .graph = path, .beside = path };
@@ -72,18 +56,18 @@ static mo_status load_graph(const mo_prepare_options *options,
     mo_status status;
 
     if (!p.load.cluster)
-        p.load.cluster = "cpu";
+        p.load.cluster = strcmp(o->wants.backend, "cuda") == 0 ? "gpu" : "cpu";
     p.memory = "none";
-    status = mo_review_instance(&p, &files, logger, r, err);
+    status = mo_review_instance(&p, &files, &o->logger, r, err);
     if (status != MO_OK)
         return status;
-    n = r->made.loaded.instance->n;
+    n = r->problem.instance->n;
     device = calloc((size_t) n + 1, sizeof *device);
     if (!device)
         return mo_fail_memory(err);
     for (int i = 0; i < n; i++)
-        device[i] = first_cpu(r->made.loaded.cluster);
-    status = mo_answer_evaluate_placement(r->made.loaded.instance, &r->regime,
+        device[i] = first_cpu(r->problem.cluster);
+    status = mo_answer_evaluate_placement(r->problem.instance, &r->regime,
                                           device, &r->evaluation, err);
     free(device);
     return status;
@@ -101,12 +85,10 @@ static mo_status open_bundle(const mo_exec_options *o, const char **path,
     if (o->bundle)
         return mo_fail_at(err, MO_E_USAGE, *path, 0,
                           "is a bundle already; leave --bundle out");
-    status = mo_bundle_apply(job->bundle, prepare, graph, path, err);
-    if (status == MO_OK)
-        status = mo_bundle_sources_find(job->bundle, &o->wants.weights_from,
-                                        o->weights != MO_EXEC_NO_SEED,
-                                        &job->sources, err);
-    return status;
+    mo_bundle_apply(job->bundle, prepare, graph, path);
+    return mo_bundle_sources_find(job->bundle, &o->wants.weights_from,
+                                  o->weights != MO_EXEC_NO_SEED, &job->sources,
+                                  err);
 }
 
 mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
@@ -122,8 +104,19 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
     mo_status status = open_bundle(o, &path, &prepare, &from.graph, job, err);
 
     prepare.load.run_precision = o->wants.precision;
-    if (status == MO_OK)
-        status = find_graph_format(path, &job->alone, err);
+    if (status == MO_OK) {
+        /* Solvers write XML, too: the content decides. Other errors than a
+         * failed read are reported when the file is read as a solution. */
+        const mo_read_format *format = NULL;
+        mo_input *input = NULL;
+
+        if (strcmp(path, "-") != 0)
+            status = mo_input_open(path, &input, err);
+        if (status == MO_OK && input)
+            status = mo_read_find_format(input, &format, err);
+        mo_input_close(input);
+        job->alone = format != NULL;
+    }
     if (status == MO_OK && job->alone && from.graph)
         status = mo_fail(err, MO_E_USAGE,
                          "%s is a graph already; leave --graph out", path);
@@ -133,11 +126,16 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                          "%s is a graph, which is not judged by rules; leave "
                          "--congestion, --tensors and --memory out",
                          path);
+    if (status == MO_OK && job->alone)
+        status = mo_exec_inputs_hints(&o->inputs, &job->hints, err);
     if (status == MO_OK)
-        status = job->alone ? load_graph(&prepare, &o->logger, path, job, err)
+        prepare.read.hints =
+            (mo_option_list){ .items =
+                                  (const char **) (uintptr_t) job->hints.paths,
+                              .count = job->hints.n };
+    if (status == MO_OK)
+        status = job->alone ? load_graph(&prepare, o, path, job, err)
                             : mo_review_file(&from, path, &job->review, err);
-    if (prepare.shapes.items != o->prepare.shapes.items)
-        mo_option_list_free(&prepare.shapes);
     job->valid = mo_answer_evaluation_valid(&job->review.evaluation);
     if (status == MO_OK && job->valid) {
         char *copy = strdup(job->review.located.graph);
@@ -151,41 +149,15 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
     return status;
 }
 
-mo_status mo_exec_job_check_output(const mo_exec_options *o, const char *path,
+mo_status mo_exec_job_check_output(const mo_exec_options *o,
                                    const mo_exec_job *job, mo_error *err)
 {
-    const mo_review *r = &job->review;
-    const mo_driver_load_options found = { .cost = r->located.cost };
-    const char *files[] = { path,
-                            r->located.graph,
-                            r->located.profile,
-                            r->located.rules,
-                            mo_driver_load_cost_file(&found),
-                            r->made.loaded.cluster->file,
-                            o->job.token_file,
-                            o->job.tls_cert,
-                            o->job.tls_key,
-                            o->job.tls_ca };
-    bool requests = mo_exec_requests_wanted(o);
-    mo_weight_files weights = { 0 };
-    mo_status status = MO_OK;
+    const mo_output_guard guard = mo_exec_options_guard(o);
+    mo_status status = mo_output_guard_check_review(&guard, &job->review, err);
 
-    if (!o->output)
-        return MO_OK;
-    for (size_t i = 0; i < sizeof files / sizeof *files && status == MO_OK; i++)
-        if (files[i])
-            status = mo_exec_output_npy_check_input(o->output, requests,
-                                                    files[i], err);
-    if (status == MO_OK)
-        status =
-            mo_weight_files_list(r->made.fine, r->located.graph, &weights, err);
-    for (size_t i = 0; i < weights.n && status == MO_OK; i++)
-        status = mo_exec_output_npy_check_input(o->output, requests,
-                                                weights.list[i].path, err);
     for (size_t i = 0; i < job->sources.n && status == MO_OK; i++)
-        status = mo_exec_output_npy_check_input(o->output, requests,
-                                                job->sources.list[i].path, err);
-    mo_weight_files_clear(&weights);
+        status =
+            mo_output_guard_check_input(&guard, job->sources.list[i].path, err);
     return status;
 }
 
@@ -202,6 +174,7 @@ static void log_unsupported(const listener *to, const mo_error *cannot)
 {
     char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
 
+    mo_progress_erase();
     fprintf(stderr, "%s: %s\n", to->command,
             mo_error_format(cannot, text, sizeof text));
 }
@@ -222,19 +195,19 @@ static void on_unsupported_op(void *context, int line, const char *what)
     log_unsupported(to, &cannot);
 }
 
-/* units NULL: a plan for any CPU. */
-static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
-                           const mo_instance *x, const mo_exec_units *units,
-                           const mo_schedule *schedule, listener *to,
-                           mo_exec_plan **plan, mo_error *err)
+/* The plan of the solution of a job. units NULL: a plan for any CPU. */
+static mo_plan_source source_of(const mo_exec_options *o,
+                                const mo_exec_job *job,
+                                const mo_exec_units *units)
 {
-    const mo_prepared *made = &job->review.made;
-    const mo_plan_source source = {
-        .fine = made->fine,
-        .placed = made->coarse ? made->coarse : made->fine,
-        .map = made->coarse ? made->map : NULL,
-        .instance = x,
-        .schedule = schedule,
+    const mo_problem *problem = &job->review.problem;
+
+    return (mo_plan_source){
+        .fine = problem->fine,
+        .placed = mo_problem_placed(problem),
+        .map = problem->map,
+        .instance = problem->instance,
+        .schedule = job->review.evaluation.schedule,
         .constants = job->constants,
         .fuse = !o->no_fuse,
         .as_placed = o->as_placed,
@@ -244,14 +217,15 @@ static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
         .concat_inplace = units && !o->no_fuse ? units->concat_inplace : NULL,
         .max_streams = units ? units->streams : NULL,
         .storage_elem = units ? mo_exec_storage_type(&o->wants) : MO_ELEM_F32,
-        .on_unsupported = to ? on_unsupported_op : NULL,
-        .context = to,
     };
-    mo_status status = mo_plan_build(&source, plan, err);
+}
 
-    if (status == MO_OK)
-        status = mo_verify_plan(*plan, err);
-    return status;
+static mo_status build_plan(const mo_plan_source *source, mo_exec_plan **plan,
+                            mo_error *err)
+{
+    mo_status status = mo_plan_build(source, plan, err);
+
+    return status == MO_OK ? mo_verify_plan(*plan, err) : status;
 }
 
 /* Random weights are held in memory together with their packed copies; fails
@@ -298,18 +272,26 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
                     .path = graph,
                     .bundle = job->bundle };
     double begin = mo_driver_clock_s();
-    mo_status status = check_made_up(job->review.made.fine, random,
+    mo_progress step;
+    mo_status status = check_made_up(job->review.problem.fine, random,
                                      o->wants.memory_mib << 20, err);
 
+    mo_driver_log_step(&o->logger, &step, "reading weights");
     if (status == MO_OK)
-        status = mo_weights_new(job->review.made.fine, &options,
+        status = mo_weights_new(job->review.problem.fine, &options,
                                 &job->constants, err);
-    if (status == MO_OK)
-        status = make_plan(o, job, job->review.made.loaded.instance, units,
-                           job->review.evaluation.schedule, speaks ? &to : NULL,
-                           &job->plan, err);
+    mo_progress_end(&step);
+    mo_driver_log_step(&o->logger, &step, "planning");
+    if (status == MO_OK) {
+        mo_plan_source source = source_of(o, job, units);
+
+        source.on_unsupported = speaks ? on_unsupported_op : NULL;
+        source.context = &to;
+        status = build_plan(&source, &job->plan, err);
+    }
     if (status == MO_OK)
         status = mo_mmap_file_check_all(err);
+    mo_progress_end(&step);
     if (status != MO_OK) {
         mo_error_set_location(err, graph, 0);
         mo_bundle_show_error(job->bundle, err);
@@ -321,31 +303,25 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
     return status;
 }
 
-/* The longest search for a hint. */
-enum { HINT_SECONDS = 2 };
-
-/* Whether a fast method finds a placement with live memory. */
-static bool fits_live(const mo_exec_job *job)
+/* Whether nothing excludes a placement with live memory: the weights of all ops
+ * fit together, and the largest device has room for each op with any of its
+ * inputs. */
+static bool may_fit_live(const mo_review *r)
 {
-    const mo_method *const methods[] = { &mo_method_m_etf, &mo_method_hare };
-    mo_stop stop = { .deadline_ns = INT64_MAX };
-    mo_method_task task = { .x = job->review.made.loaded.instance,
-                            .regime = job->review.regime,
-                            .threads = 1,
-                            .rounds = -1,
-                            .stop = &stop };
-    bool fits = false;
+    const mo_instance *x = r->problem.instance;
+    mo_regime regime = r->regime;
+    int64_t most = 0;
 
-    mo_stop_after(&stop, HINT_SECONDS);
-    task.regime.memory = MO_MEMORY_LIVE;
-    for (size_t i = 0; i < sizeof methods / sizeof *methods && !fits; i++) {
-        mo_method_result placed = { 0 };
+    for (int k = 0; k < x->n_devices; k++)
+        most = mo_max_i64(most, x->capacity_bytes[k]);
+    for (int q = 0; q < x->n_flows; q++) {
+        const mo_flow *flow = &x->flows[q];
 
-        fits = methods[i]->place(&task, &placed, NULL) == MO_OK &&
-               placed.schedule && placed.fits;
-        mo_method_result_clear(&placed);
+        if (x->tensor_bytes[flow->tensor] > most - x->memory_bytes[flow->to])
+            return false;
     }
-    return fits;
+    regime.memory = MO_MEMORY_LIVE;
+    return mo_bound_memory(x, &regime, NULL) == MO_OK;
 }
 
 mo_status mo_exec_job_check_capacity(const mo_exec_job *job, mo_error *err)
@@ -353,14 +329,15 @@ mo_status mo_exec_job_check_capacity(const mo_exec_job *job, mo_error *err)
     mo_error why = { 0 };
     mo_status status = mo_plan_check_capacity(job->plan, NULL, &why);
     bool hint = status != MO_OK && !job->alone &&
-                job->review.regime.memory == MO_MEMORY_STATIC && fits_live(job);
+                job->review.regime.memory == MO_MEMORY_STATIC &&
+                may_fit_live(&job->review);
 
     if (status == MO_OK)
         return MO_OK;
     return mo_fail(err, status, "%.800s%s", why.text,
-                   hint ? "; it was placed by --memory static, and by "
-                          "moirai-place --memory live, which counts values, a "
-                          "placement fits"
+                   hint ? "; it was placed by --memory static; moirai-place "
+                          "--memory live counts values, too, and may find a "
+                          "placement that fits"
                         : "");
 }
 
@@ -378,8 +355,9 @@ mo_status mo_exec_job_digest(const mo_exec_options *o, const mo_exec_job *job,
 {
     mo_digest *all = mo_digest_new();
     uint64_t graph = 0;
-    mo_status status = all ? mo_graph_digest(job->review.made.fine, &graph, err)
-                           : mo_fail_memory(err);
+    mo_status status =
+        all ? mo_graph_digest(job->review.problem.fine, &graph, err)
+            : mo_fail_memory(err);
 
     if (status == MO_OK) {
         mo_digest_int(all, (int64_t) graph);
@@ -397,8 +375,9 @@ mo_status mo_exec_job_replan(const mo_exec_options *o, const mo_exec_job *job,
                              const mo_exec_units *units, mo_exec_plan **plan,
                              mo_error *err)
 {
-    return make_plan(o, job, job->review.made.loaded.instance, units,
-                     job->review.evaluation.schedule, NULL, plan, err);
+    const mo_plan_source source = source_of(o, job, units);
+
+    return build_plan(&source, plan, err);
 }
 
 mo_status mo_exec_job_plan_on(const mo_exec_options *o, const mo_exec_job *job,
@@ -406,14 +385,17 @@ mo_status mo_exec_job_plan_on(const mo_exec_options *o, const mo_exec_job *job,
                               const int *device, mo_exec_plan **plan,
                               mo_error *err)
 {
+    mo_plan_source source = source_of(o, job, units);
     mo_schedule *schedule = NULL;
     mo_status status =
         mo_schedule_new(x, &job->review.regime, device, &schedule, err);
 
     if (status == MO_OK)
         status = mo_schedule_left_shift(x, schedule, err);
+    source.instance = x;
+    source.schedule = schedule;
     if (status == MO_OK)
-        status = make_plan(o, job, x, units, schedule, NULL, plan, err);
+        status = build_plan(&source, plan, err);
     mo_schedule_free(schedule);
     return status;
 }
@@ -422,7 +404,7 @@ mo_status mo_exec_job_plan_single_device(const mo_exec_options *o,
                                          const mo_exec_job *job, int device,
                                          mo_exec_plan **plan, mo_error *err)
 {
-    const mo_instance *x = job->review.made.loaded.instance;
+    const mo_instance *x = job->review.problem.instance;
     int *devices = calloc((size_t) x->n + 1, sizeof *devices);
     mo_status status;
 

@@ -22,6 +22,7 @@ typedef struct mo_exec_job {
     bool alone;                /* a bare graph: all ops on one device */
     bool valid;                /* the solution passed validation */
     char *folder;              /* of the graph and its weights */
+    mo_path_list hints;        /* of mo_read_options, from files of inputs */
     mo_bundle *bundle;         /* that the job came in, or NULL */
     mo_bundle_sources sources; /* of its weights */
     mo_weights_store *constants;
@@ -37,9 +38,8 @@ void mo_exec_job_clear(mo_exec_job *job);
 mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                            mo_exec_job *job, mo_error *err);
 
-/* Fails with MO_E_USAGE if the folder of --output would get outputs in the
- * place of a file of the job, which path is the operand of. */
-mo_status mo_exec_job_check_output(const mo_exec_options *o, const char *path,
+/* Fails with MO_E_USAGE if an output would replace a file of the job. */
+mo_status mo_exec_job_check_output(const mo_exec_options *o,
                                    const mo_exec_job *job, mo_error *err);
 
 /* Builds the plan of a valid job for units; with speaks, unsupported ops are
@@ -48,8 +48,8 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
                            bool speaks, mo_exec_job *job, mo_error *err);
 
 /* Fails as mo_plan_check_capacity() does for one request. The error of a
- * placement by static memory mentions --memory live if a placement by that is
- * found. */
+ * placement by static memory mentions --memory live unless weights, or an op
+ * with one of its inputs, need more memory than there is. */
 mo_status mo_exec_job_check_capacity(const mo_exec_job *job, mo_error *err);
 
 /* Returns what --memory-limit leaves behind the constants that are held in
@@ -79,5 +79,13 @@ mo_status mo_exec_job_plan_on(const mo_exec_options *o, const mo_exec_job *job,
 mo_status mo_exec_job_plan_single_device(const mo_exec_options *o,
                                          const mo_exec_job *job, int device,
                                          mo_exec_plan **plan, mo_error *err);
+
+/* bundle_write.c: packs the valid job, which was loaded from the file at path,
+ * into the archive o->bundle (driver/bundle.h): its files and, by
+ * o->bundle_weights, its weights or their digests. The bytes depend on names
+ * and contents of the files alone. Every missing weight file is in the error;
+ * with random weights it is left out. */
+mo_status mo_bundle_write(const mo_exec_options *o, const mo_exec_job *job,
+                          const char *path, mo_error *err);
 
 #endif

@@ -5,26 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/exec/output_npy.h"
 #include "driver/exec/request_files.h"
-
-/* Outputs must not replace a file of --input: FILE or NAME=FILE, and a name may
- * contain '='. */
-static mo_status check_inputs(const mo_exec_options *o, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (size_t i = 0; i < o->inputs.count; i++)
-        for (const char *at = o->inputs.items[i]; at && status == MO_OK;
-             at = strchr(at, '='), at = at ? at + 1 : NULL) {
-            status = mo_output_files_check_input(o->outputs, MO_EXEC_N_OUTPUTS,
-                                                 at, err);
-            if (status == MO_OK && o->output)
-                status = mo_exec_output_npy_check_input(
-                    o->output, mo_exec_requests_wanted(o), at, err);
-        }
-    return status;
-}
 
 /* Whether the folder is that of a file, or the one around it, where arrays of
  * requests are. */
@@ -35,8 +16,8 @@ static bool holds_arrays(const char *folder, const char *file)
 
     if (copy && folder)
         at = realpath(dirname(copy), NULL);
-    holds = at && (mo_output_files_is_above(folder, 0, at) ||
-                   mo_output_files_is_above(folder, 1, at));
+    holds = at && (mo_output_guard_is_above(folder, 0, at) ||
+                   mo_output_guard_is_above(folder, 1, at));
     free(at);
     free(copy);
     return holds;
@@ -63,20 +44,33 @@ static mo_status check_arrays(const mo_exec_options *o, mo_error *err)
     return MO_OK;
 }
 
+mo_output_guard mo_exec_options_guard(const mo_exec_options *o)
+{
+    return (mo_output_guard){ .outputs = o->outputs,
+                              .n = MO_EXEC_N_OUTPUTS,
+                              .arrays = o->output,
+                              .by_request = mo_exec_requests_wanted(o) };
+}
+
 mo_status mo_exec_options_check(const mo_exec_options *o, const char *path,
                                 mo_error *err)
 {
-    mo_status status = mo_prepare_check_outputs_given(
-        &o->prepare, o->graph, o->outputs, MO_EXEC_N_OUTPUTS, err);
+    const mo_output_guard guard = mo_exec_options_guard(o);
+    mo_status status =
+        mo_output_guard_check_given(&guard, &o->prepare, o->graph, err);
 
     if (status == MO_OK)
-        status = mo_output_files_check_input(o->outputs, MO_EXEC_N_OUTPUTS,
-                                             path, err);
+        status = mo_output_guard_check_input(&guard, path, err);
     if (status == MO_OK)
-        status = mo_launch_options_check_outputs(&o->job, o->outputs,
-                                                 MO_EXEC_N_OUTPUTS, err);
-    if (status == MO_OK)
-        status = check_inputs(o, err);
+        status = mo_launch_options_check_outputs(&o->job, &guard, err);
+    if (status == MO_OK) {
+        /* Outputs must not replace a file of --input: FILE or NAME=FILE, and a
+         * name may contain '='. */
+        for (size_t i = 0; i < o->inputs.count; i++)
+            for (const char *at = o->inputs.items[i]; at && status == MO_OK;
+                 at = strchr(at, '='), at = at ? at + 1 : NULL)
+                status = mo_output_guard_check_input(&guard, at, err);
+    }
     if (status == MO_OK)
         status = check_arrays(o, err);
     if (status == MO_OK)
@@ -97,7 +91,7 @@ mo_status mo_exec_options_check(const mo_exec_options *o, const char *path,
         return status;
     /* Outputs and references have the same file names. */
     if (!o->output || !o->reference ||
-        !mo_output_files_same_folder(o->output, o->reference))
+        !mo_output_guard_same_folder(o->output, o->reference))
         return MO_OK;
     return mo_fail(err, MO_E_USAGE,
                    "--output would replace what --reference reads in %s; name "

@@ -11,7 +11,7 @@
 #include "base/option.h"
 #include "driver/exec/backend_choice.h"
 #include "driver/exec/launch_options.h"
-#include "driver/output_files.h"
+#include "driver/output_guard.h"
 #include "driver/prepare.h"
 #include "driver/log.h"
 
@@ -56,6 +56,9 @@ typedef struct mo_exec_options {
     mo_driver_log logger;
     int code; /* exit status if nothing failed */
 } mo_exec_options;
+
+/* Returns the guard of all outputs; it borrows them. */
+mo_output_guard mo_exec_options_guard(const mo_exec_options *o);
 
 /* Fails with MO_E_USAGE if options contradict each other, or an output would
  * replace the file path or another input that is named. */

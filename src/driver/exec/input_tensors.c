@@ -53,21 +53,6 @@ static int split_assignment(const mo_exec_plan *plan, const char *text,
     return plan->n_inputs == 1 && !strchr(text, '=') ? 0 : UNKNOWN;
 }
 
-static mo_status refuse_input(const mo_exec_plan *plan, const char *text,
-                              mo_error *err)
-{
-    char names[512] = "";
-    size_t n = 0;
-
-    for (int i = 0; i < plan->n_inputs && n < sizeof names; i++)
-        n += (size_t) snprintf(names + n, sizeof names - n, "%s%.60s",
-                               i > 0 ? ", " : "", plan->inputs[i].name);
-    return mo_fail(err, MO_E_USAGE,
-                   "--input %.200s names no input; write NAME=FILE with a "
-                   "name or number of: %s",
-                   text, plan->n_inputs > 0 ? names : "none at all");
-}
-
 mo_status mo_exec_inputs_find_files(const mo_option_list *list,
                                     const mo_exec_plan *plan,
                                     const char **files, mo_error *err)
@@ -76,8 +61,19 @@ mo_status mo_exec_inputs_find_files(const mo_option_list *list,
         const char *file;
         int input = split_assignment(plan, list->items[i], &file);
 
-        if (input == UNKNOWN)
-            return refuse_input(plan, list->items[i], err);
+        if (input == UNKNOWN) {
+            char names[512] = "";
+            size_t n = 0;
+
+            for (int k = 0; k < plan->n_inputs && n < sizeof names; k++)
+                n += (size_t) snprintf(names + n, sizeof names - n, "%s%.60s",
+                                       k > 0 ? ", " : "", plan->inputs[k].name);
+            return mo_fail(
+                err, MO_E_USAGE,
+                "--input %.200s names no input; write NAME=FILE with "
+                "a name or number of: %s",
+                list->items[i], plan->n_inputs > 0 ? names : "none at all");
+        }
         if (files[input])
             return mo_fail(err, MO_E_USAGE,
                            "input '%.80s' is given twice: %.200s and %.200s",
@@ -85,6 +81,32 @@ mo_status mo_exec_inputs_find_files(const mo_option_list *list,
         files[input] = file;
     }
     return MO_OK;
+}
+
+/* A name may contain '=': the file is behind the first one that makes it a
+ * file. */
+mo_status mo_exec_inputs_hints(const mo_option_list *list, mo_path_list *hints,
+                               mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < list->count && status == MO_OK; i++) {
+        const char *text = list->items[i], *file = text;
+        char dims[MO_SHAPE_TEXT_SIZE + 1];
+        mo_tensor_desc desc;
+
+        while (file && mo_npy_read_desc(file, &desc, NULL) != MO_OK) {
+            file = strchr(file, '=');
+            file = file ? file + 1 : NULL;
+        }
+        if (!file)
+            continue;
+        dims[mo_shape_write(&desc.shape, dims)] = '\0';
+        status = mo_path_list_append(
+            hints, mo_path_format("%.*s%s", (int) (file - text), text, dims),
+            err);
+    }
+    return status;
 }
 
 /* NumPy has no bf16. */
@@ -155,13 +177,6 @@ static int64_t table_rows(const mo_graph *g, int op, int port)
     return INT64_MAX;
 }
 
-static bool is_conversion(const mo_graph *g, int op)
-{
-    const mo_operator *known = g->ops[op].kind;
-
-    return known && strcmp(known->name, "Convert") == 0;
-}
-
 /* Returns the rows of the smallest table indexed with the output of op,
  * directly or after a few conversions. */
 static int64_t indices_below(const mo_graph *g, int op, int conversions)
@@ -170,9 +185,11 @@ static int64_t indices_below(const mo_graph *g, int op, int conversions)
 
     for (int e = g->out_start[op]; e < g->out_start[op + 1]; e++) {
         int to = g->edges[e].to;
-        int64_t rows = conversions > 0 && is_conversion(g, to)
-                           ? indices_below(g, to, conversions - 1)
-                           : table_rows(g, to, g->edges[e].dst_port);
+        const mo_operator *known = g->ops[to].kind;
+        int64_t rows =
+            conversions > 0 && known && strcmp(known->name, "Convert") == 0
+                ? indices_below(g, to, conversions - 1)
+                : table_rows(g, to, g->edges[e].dst_port);
 
         below = rows < below ? rows : below;
     }
@@ -201,29 +218,9 @@ mo_status mo_exec_input_make(int64_t seed, const mo_graph *g,
     return MO_OK;
 }
 
-static bool is_read_by(const mo_exec_plan *plan, const mo_plan_input *input,
-                       const int *rank_of, int rank)
-{
-    for (int i = 0; i < input->n_values; i++)
-        if (rank_of[plan->values[input->values[i]].device] == rank)
-            return true;
-    return false;
-}
-
-/* Inputs of other ranks are read here only to compare them: a missing file is
- * no error. */
-static void read_for_others(const char *file, const mo_plan_input *input,
-                            mo_tensor_dense *value)
-{
-    if (read_file(file, input, value, NULL) == MO_OK)
-        return;
-    mo_tensor_clear(value);
-}
-
 mo_status mo_exec_inputs_make(const mo_exec_options *o, const mo_graph *g,
                               const mo_exec_plan *plan, const int *rank_of,
-                              int rank, bool all, mo_exec_inputs *inputs,
-                              mo_error *err)
+                              int rank, mo_exec_inputs *inputs, mo_error *err)
 {
     size_t room = (size_t) plan->n_inputs + 1;
     const char **files = calloc(room, sizeof *files);
@@ -236,12 +233,18 @@ mo_status mo_exec_inputs_make(const mo_exec_options *o, const mo_graph *g,
                  : mo_fail_memory(err);
     for (int i = 0; i < plan->n_inputs && status == MO_OK; i++) {
         const mo_plan_input *input = &plan->inputs[i];
+        mo_tensor_dense *value = &inputs->values[i];
+        bool is_read = !rank_of;
 
-        if (all || is_read_by(plan, input, rank_of, rank))
-            status = mo_exec_input_make(o->seed, g, plan, i, files[i],
-                                        &inputs->values[i], err);
-        else if (files[i])
-            read_for_others(files[i], input, &inputs->values[i]);
+        for (int k = 0; k < input->n_values && rank_of; k++)
+            is_read |= rank_of[plan->values[input->values[k]].device] == rank;
+        if (is_read)
+            status =
+                mo_exec_input_make(o->seed, g, plan, i, files[i], value, err);
+        /* Inputs of other ranks are read here only to compare them: a missing
+         * file is no error. */
+        else if (files[i] && read_file(files[i], input, value, NULL) != MO_OK)
+            mo_tensor_clear(value);
     }
     free(files);
     return status;

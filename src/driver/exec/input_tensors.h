@@ -10,6 +10,7 @@
 #include "exec/tensor/dense_tensor.h"
 #include "exec/plan/ir/plan.h"
 #include "graph/graph.h"
+#include "solvers/process/path_util.h"
 
 typedef struct mo_exec_inputs {
     mo_tensor_dense *values; /* by input of the plan */
@@ -17,15 +18,19 @@ typedef struct mo_exec_inputs {
 } mo_exec_inputs;
 
 /*
- * Makes the inputs that rank reads (with all, those of every rank); the others
- * stay empty. g is the graph of the plan and bounds random indices. *inputs
- * begins as zeros; the caller clears it, also after a failure.
+ * Makes the inputs that rank reads, or all of them where rank_of is NULL; the
+ * others stay empty. g is the graph of the plan and bounds random indices.
+ * *inputs begins as zeros; the caller clears it, also after a failure.
  */
 mo_status mo_exec_inputs_make(const mo_exec_options *o, const mo_graph *g,
                               const mo_exec_plan *plan, const int *rank_of,
-                              int rank, bool all, mo_exec_inputs *inputs,
-                              mo_error *err);
+                              int rank, mo_exec_inputs *inputs, mo_error *err);
 void mo_exec_inputs_clear(mo_exec_inputs *inputs);
+
+/* Appends the shapes of the arrays in files of --input to hints, as texts of
+ * mo_read_options. A file that cannot be read gives none. */
+mo_status mo_exec_inputs_hints(const mo_option_list *list, mo_path_list *hints,
+                               mo_error *err);
 
 /* Sets files[i] to the file that --input gives for input i; the others stay
  * NULL. The texts are those of list. */

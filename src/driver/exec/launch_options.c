@@ -48,13 +48,13 @@ static void note_permissions(const char *path, void (*note)(const char *text))
 }
 
 mo_status mo_launch_options_check_outputs(const mo_launch_options *job,
-                                          const mo_output_file *outputs, int n,
+                                          const mo_output_guard *guard,
                                           mo_error *err)
 {
     const char *inputs[] = { job->token_file, job->tls_cert, job->tls_key,
                              job->tls_ca };
 
-    return mo_output_files_check_inputs(outputs, n, inputs,
+    return mo_output_guard_check_inputs(guard, inputs,
                                         sizeof inputs / sizeof *inputs, err);
 }
 

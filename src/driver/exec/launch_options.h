@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/option.h"
-#include "driver/output_files.h"
+#include "driver/output_guard.h"
 #include "exec/transport/rendezvous/launcher.h"
 
 typedef struct mo_launch_options {
@@ -65,7 +65,7 @@ mo_status mo_launch_options_read(mo_launch_options *job,
 /* Fails with MO_E_USAGE if an output would replace the token, or a file of
  * TLS. */
 mo_status mo_launch_options_check_outputs(const mo_launch_options *job,
-                                          const mo_output_file *outputs, int n,
+                                          const mo_output_guard *guard,
                                           mo_error *err);
 void mo_launch_options_clear(mo_launch_options *job);
 

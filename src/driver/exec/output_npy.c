@@ -15,37 +15,11 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "driver/output_guard.h"
 #include "exec/tensor/npy.h"
 
 /* NAME_SIZE: of "/output" and a number. */
 enum { NAME_SIZE = 32, PATH_SIZE = 4096, MIN_DIGITS = 4 };
-
-bool mo_exec_output_npy_is_name(const char *name)
-{
-    size_t prefix = strlen("output");
-    size_t digits;
-
-    if (strncmp(name, "output", prefix) != 0)
-        return false;
-    digits = strspn(name + prefix, "0123456789");
-    return digits > 0 && strcmp(name + prefix + digits, ".npy") == 0;
-}
-
-mo_status mo_exec_output_npy_check_input(const char *folder, bool requests,
-                                         const char *file, mo_error *err)
-{
-    char *path = realpath(file, NULL);
-    const char *name = path ? strrchr(path, '/') : NULL;
-    bool same = name && mo_exec_output_npy_is_name(name + 1) &&
-                mo_output_files_is_above(folder, requests ? 2 : 1, path);
-
-    free(path);
-    return same ? mo_fail(err, MO_E_USAGE,
-                          "--output would replace %s, which is read; name "
-                          "another folder",
-                          file)
-                : MO_OK;
-}
 
 mo_status mo_exec_output_npy_folder(const char *output, int64_t request,
                                     char *folder, size_t size, mo_error *err)
@@ -100,7 +74,7 @@ static mo_status visit_request(own_outputs *own, int64_t request, mo_error *err)
     entries = opendir(path);
     length = strlen(path);
     while (entries && status == MO_OK && (entry = readdir(entries))) {
-        if (!mo_exec_output_npy_is_name(entry->d_name))
+        if (!mo_output_guard_is_array(entry->d_name))
             continue;
         if (request >= own->n || strtoll(entry->d_name + strlen("output"), NULL,
                                          10) >= own->n_outputs) {

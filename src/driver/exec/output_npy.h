@@ -19,14 +19,6 @@ typedef struct mo_exec_output_npy {
     int n;
 } mo_exec_output_npy;
 
-/* Whether it is the name of such a file. */
-bool mo_exec_output_npy_is_name(const char *name);
-
-/* Fails with MO_E_USAGE if the file exists and is one of the outputs in folder,
- * or, with requests, in a folder of one in it. */
-mo_status mo_exec_output_npy_check_input(const char *folder, bool requests,
-                                         const char *file, mo_error *err);
-
 /* Returns the number that the name of a request's folder is, or -1. */
 int64_t mo_exec_output_npy_request(const char *name);
 

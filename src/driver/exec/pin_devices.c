@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/exec/device_units.h"
 #include "driver/exec/rank_binding.h"
 #include "exec/measure/host_load.h"
 
@@ -14,49 +15,31 @@
 typedef struct demand {
     int *threads; /* to be pinned */
     int sum, all; /* of these; and of all devices of the rank */
+    bool gpus;    /* a thread drives them */
 } demand;
 
-static mo_status find_demand(int n, const int *rank_of, int rank,
-                             const mo_backend *const *backends,
-                             const mo_backend_unit_options *units, demand *d,
+static mo_status find_demand(const mo_exec_units *units, int rank, demand *d,
                              mo_error *err)
 {
-    d->threads = calloc((size_t) n + 1, sizeof *d->threads);
+    d->threads = calloc((size_t) units->n + 1, sizeof *d->threads);
     if (!d->threads)
         return mo_fail_memory(err);
-    for (int k = 0; k < n; k++) {
-        if (rank_of[k] != rank || backends[k]->separate_memory)
+    for (int k = 0; k < units->n; k++) {
+        const mo_backend_unit_options *unit = &units->options[k];
+
+        if (units->rank_of[k] != rank)
             continue;
-        d->all += units[k].threads;
-        if (units[k].n_cpus > 0)
+        if (units->backends[k]->separate_memory) {
+            d->gpus = true;
             continue;
-        d->threads[k] = units[k].threads;
-        d->sum += units[k].threads;
+        }
+        d->all += unit->threads;
+        if (unit->n_cpus > 0)
+            continue;
+        d->threads[k] = unit->threads;
+        d->sum += unit->threads;
     }
     return MO_OK;
-}
-
-static bool drives_gpus(int n, const int *rank_of, int rank,
-                        const mo_backend *const *backends)
-{
-    for (int k = 0; k < n; k++)
-        if (rank_of[k] == rank && backends[k]->separate_memory)
-            return true;
-    return false;
-}
-
-/* Processors that the cluster gives to other devices of this process. Claimed,
- * they are free of the threads of other processes, too. */
-static void exclude_given(int n, const int *rank_of, int rank,
-                          const mo_backend_unit_options *units,
-                          mo_thread_cpus *cpus, mo_thread_reservation *r)
-{
-    for (int k = 0; k < n; k++)
-        for (int i = 0; rank_of[k] == rank && i < units[k].n_cpus; i++) {
-            (void) mo_thread_claim(MO_THREAD_CLAIM_SPACE, units[k].cpus[i], r);
-            for (int c = 0; c < cpus->n; c++)
-                cpus->cpus[c].taken |= cpus->cpus[c].number == units[k].cpus[i];
-        }
 }
 
 /* Whatever other processes do. */
@@ -75,54 +58,54 @@ static mo_status pin_always(const mo_thread_cpus *cpus, const demand *d, int n,
                    d->all, mo_thread_cpus_usable(cpus));
 }
 
-static mo_status reserve(const char *pin, mo_thread_cpus *cpus, const demand *d,
-                         int n, bool gpus, mo_thread_reservation *r,
-                         mo_exec_fit *fit, mo_error *err)
-{
-    mo_status status;
-
-    if (strcmp(pin, "on") == 0)
-        return pin_always(cpus, d, n, r, err);
-    if (d->all + gpus > fit->usable)
-        return MO_OK;
-    status =
-        mo_thread_reserve(MO_THREAD_CLAIM_SPACE, cpus, d->threads, n, r, err);
-    fit->contended = status == MO_OK && !r->cpus;
-    return status;
-}
-
-mo_status mo_exec_pin_devices(const char *pin, int n, const int *rank_of,
-                              int rank, bool alone,
-                              const mo_backend *const *backends,
-                              mo_backend_unit_options *units,
-                              mo_thread_reservation *reserved, mo_exec_fit *fit,
+mo_status mo_exec_pin_devices(const char *pin, int rank, mo_exec_units *units,
                               mo_error *err)
 {
+    bool is_on = strcmp(pin, "on") == 0, is_off = strcmp(pin, "off") == 0;
+    mo_thread_reservation *reserved = &units->reserved;
+    mo_exec_fit *fit = &units->fits[rank];
     mo_thread_cpus cpus = { 0 };
     demand d = { 0 };
     mo_status status = mo_thread_cpus_read(&cpus, err);
     mo_measure_load load;
-    bool pins, gpus = drives_gpus(n, rank_of, rank, backends);
     int at = 0;
 
     if (status == MO_OK)
-        status = find_demand(n, rank_of, rank, backends, units, &d, err);
+        status = find_demand(units, rank, &d, err);
     mo_measure_load_read(NULL, &load);
     *fit = (mo_exec_fit){ .threads = d.all,
                           .usable = mo_thread_cpus_usable(&cpus),
                           .host = load.machine ^ load.mask };
+    if (status == MO_OK && !is_off) {
+        /* Processors that the cluster gives to other devices of this process.
+         * Claimed, they are free of the threads of other processes, too. */
+        for (int k = 0; k < units->n; k++) {
+            const mo_backend_unit_options *unit = &units->options[k];
+
+            for (int i = 0; units->rank_of[k] == rank && i < unit->n_cpus;
+                 i++) {
+                (void) mo_thread_claim(MO_THREAD_CLAIM_SPACE, unit->cpus[i],
+                                       &units->reserved);
+                for (int c = 0; c < cpus.n; c++)
+                    cpus.cpus[c].taken |= cpus.cpus[c].number == unit->cpus[i];
+            }
+        }
+    }
+    if (status == MO_OK && is_on && d.sum > 0)
+        status = pin_always(&cpus, &d, units->n, reserved, err);
     /* A single thread has no other to be kept apart from. */
-    pins = strcmp(pin, "off") != 0 && d.sum > 0 &&
-           (strcmp(pin, "on") == 0 || d.all > 1 || !alone || gpus);
-    if (status == MO_OK && strcmp(pin, "off") != 0)
-        exclude_given(n, rank_of, rank, units, &cpus, reserved);
-    if (status == MO_OK && pins)
-        status = reserve(pin, &cpus, &d, n, gpus, reserved, fit, err);
-    for (int k = 0; k < n && status == MO_OK && reserved->cpus; k++) {
+    if (status == MO_OK && !is_on && !is_off && d.sum > 0 &&
+        (d.all > 1 || units->n_ranks > 1 || d.gpus) &&
+        d.all + d.gpus <= fit->usable) {
+        status = mo_thread_reserve(MO_THREAD_CLAIM_SPACE, &cpus, d.threads,
+                                   units->n, reserved, err);
+        fit->contended = status == MO_OK && !reserved->cpus;
+    }
+    for (int k = 0; k < units->n && status == MO_OK && reserved->cpus; k++) {
         if (d.threads[k] == 0)
             continue;
-        units[k].cpus = reserved->cpus + at;
-        units[k].n_cpus = d.threads[k];
+        units->options[k].cpus = reserved->cpus + at;
+        units->options[k].n_cpus = d.threads[k];
         at += d.threads[k];
     }
     free(d.threads);

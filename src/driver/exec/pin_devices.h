@@ -40,15 +40,11 @@ void mo_exec_fits_combine(mo_exec_fit *fits, int n);
  * than processors (oversubscription). */
 bool mo_exec_fits_crowded(const mo_exec_fit *fits, int n, int rank);
 
-/* Sets cpus of the units of this rank (rank_of[k] == rank, n of them in all)
- * that have none and run on the CPU; they point into *reserved, which begins as
- * zeros and is cleared by the caller. alone: there are no other ranks. */
-mo_status mo_exec_pin_devices(const char *pin, int n, const int *rank_of,
-                              int rank, bool alone,
-                              const mo_backend *const *backends,
-                              mo_backend_unit_options *units,
-                              mo_thread_reservation *reserved, mo_exec_fit *fit,
-                              mo_error *err);
+/* Sets cpus of the units of this rank that have none and run on the CPU; they
+ * point into units->reserved. Sets units->fits[rank]. */
+struct mo_exec_units;
+mo_status mo_exec_pin_devices(const char *pin, int rank,
+                              struct mo_exec_units *units, mo_error *err);
 
 /* Logs that there are more threads than processors, or, with -v, that nothing
  * was pinned; rank -1: there is only one. */

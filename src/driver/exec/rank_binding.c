@@ -19,18 +19,6 @@ typedef struct binding {
 
 enum { MAX_COUNT = 1 << 20 }; /* of threads, and processors, of a rank */
 
-/* Whether values of this rank go by messages of a transport. */
-static bool sends_messages(const mo_exec_units *units, const mo_exec_plan *plan,
-                           const char *const *paths, int rank)
-{
-    for (int t = 0; t < plan->n_transfers; t++)
-        if ((units->rank_of[plan->transfers[t].from] == rank ||
-             units->rank_of[plan->transfers[t].to] == rank) &&
-            (strcmp(paths[t], "mpi") == 0 || strcmp(paths[t], "tcp") == 0))
-            return true;
-    return false;
-}
-
 static mo_status find_binding(const mo_exec_units *units,
                               const mo_exec_plan *plan,
                               const char *const *paths, int rank, binding *own,
@@ -46,7 +34,12 @@ static mo_status find_binding(const mo_exec_units *units,
     for (int k = 0; k < units->n; k++)
         if (units->rank_of[k] == rank && !units->backends[k]->separate_memory)
             own->threads += units->options[k].threads;
-    own->progress = sends_messages(units, plan, paths, rank);
+    /* Values of this rank go by messages of a transport. */
+    for (int t = 0; t < plan->n_transfers; t++)
+        own->progress |=
+            (units->rank_of[plan->transfers[t].from] == rank ||
+             units->rank_of[plan->transfers[t].to] == rank) &&
+            (strcmp(paths[t], "mpi") == 0 || strcmp(paths[t], "tcp") == 0);
     return status;
 }
 
@@ -65,30 +58,6 @@ const char *mo_exec_binding_remedy(int needed, char text[MO_EXEC_REMEDY_SIZE])
     return text;
 }
 
-static void log_binding(int rank, const binding *b, const mo_driver_log *logger)
-{
-    char remedy[MO_EXEC_REMEDY_SIZE];
-
-    fprintf(stderr,
-            "%s: rank %d is bound to %d processor%s for %d thread%s, and "
-            "messages need one, too; give it more (%s)\n",
-            logger->command, rank, b->cpus, b->cpus > 1 ? "s" : "", b->threads,
-            b->threads > 1 ? "s" : "",
-            mo_exec_binding_remedy(b->threads + 1, remedy));
-}
-
-/* Of another rank: numbers that are printed and added to. */
-static mo_status check_binding(const binding *b, int rank, mo_error *err)
-{
-    if (b->threads >= 0 && b->threads <= MAX_COUNT && b->cpus >= 0 &&
-        b->cpus <= MAX_COUNT)
-        return MO_OK;
-    return mo_fail(err, MO_E_IO,
-                   "rank %d sends %d threads on %d processors: use the same "
-                   "moirai everywhere",
-                   rank, b->threads, b->cpus);
-}
-
 mo_status mo_exec_rank_binding_log(const mo_transport *transport,
                                    mo_transport_world *world,
                                    const mo_exec_units *units,
@@ -97,6 +66,7 @@ mo_status mo_exec_rank_binding_log(const mo_transport *transport,
                                    const mo_driver_log *logger, mo_error *err)
 {
     int rank = transport->rank(world), n_ranks = transport->n_ranks(world);
+    char remedy[MO_EXEC_REMEDY_SIZE];
     bool logged = logger->quiet;
     binding own, b;
     mo_status status;
@@ -112,12 +82,21 @@ mo_status mo_exec_rank_binding_log(const mo_transport *transport,
         b = own;
         if (r > 0)
             status = transport->collect(world, r, &b, sizeof b, err);
-        if (status == MO_OK)
-            status = check_binding(&b, r, err);
+        if (status == MO_OK && (b.threads < 0 || b.threads > MAX_COUNT ||
+                                b.cpus < 0 || b.cpus > MAX_COUNT))
+            status = mo_fail(err, MO_E_IO,
+                             "rank %d sends %d threads on %d processors: use "
+                             "the same moirai everywhere",
+                             r, b.threads, b.cpus);
         if (status != MO_OK || logged || !b.progress || b.cpus == 0 ||
             b.cpus != b.threads)
             continue;
-        log_binding(r, &b, logger);
+        fprintf(stderr,
+                "%s: rank %d is bound to %d processor%s for %d thread%s, and "
+                "messages need one, too; give it more (%s)\n",
+                logger->command, r, b.cpus, b.cpus > 1 ? "s" : "", b.threads,
+                b.threads > 1 ? "s" : "",
+                mo_exec_binding_remedy(b.threads + 1, remedy));
         logged = true;
     }
     return status;

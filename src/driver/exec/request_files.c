@@ -116,16 +116,6 @@ static mo_status count_requests(const mo_exec_options *o, int64_t *n,
     return status;
 }
 
-/* Inputs that the stream has an array for. */
-static int count_streamed(const mo_exec_requests *r)
-{
-    int n = 0;
-
-    for (int i = 0; i < r->plan->n_inputs; i++)
-        n += !r->given[i];
-    return n;
-}
-
 /* Writes "FOLDER/NAME.npy" or "FOLDER/input0.npy" into path, whichever exists;
  * returns false if neither does. */
 static bool find_in(const char *folder, const char *name, int input,
@@ -186,14 +176,14 @@ static mo_status check_folders(const mo_exec_requests *r, mo_error *err)
     const char *folder = r->options->inputs_folder;
     const char *output = r->options->output;
 
-    if (!folder || !output || !mo_output_files_same_folder(folder, output))
+    if (!folder || !output || !mo_output_guard_same_folder(folder, output))
         return MO_OK;
     for (int i = 0; i < r->plan->n_inputs; i++) {
         const char *name = r->plan->inputs[i].name;
         char file[NAME_SIZE];
 
         snprintf(file, sizeof file, "%s.npy", name);
-        if (mo_exec_output_npy_is_name(file))
+        if (mo_output_guard_is_array(file))
             return mo_fail(err, MO_E_USAGE,
                            "--output would replace the inputs '%.80s' in "
                            "%.200s, which are read; name another folder",
@@ -228,47 +218,14 @@ static mo_status find_input(const mo_exec_requests *r, int64_t request, int i,
                       name, i, name);
 }
 
-/* The outputs of an earlier run must be none of the inputs. */
-static mo_status check_earlier(const mo_exec_requests *r, mo_error *err)
-{
-    const mo_exec_options *o = r->options;
-    bool streams = mo_exec_requests_from_stdin(o), any = false;
-    mo_status status = mo_exec_output_npy_check_earlier(
-        o->output, streams ? 0 : r->n, r->plan->n_outputs, &any, err);
-
-    for (int64_t n = 0; n < r->n && any && status == MO_OK; n++)
-        for (int i = 0; i < r->plan->n_inputs && status == MO_OK; i++) {
-            char path[PATH_SIZE];
-            const char *file = NULL;
-
-            if (find_input(r, n, i, path, &file, NULL) == MO_OK && file)
-                status =
-                    mo_exec_output_npy_check_input(o->output, true, file, err);
-        }
-    return status;
-}
-
-/* The folder of outputs is locked before a look at what is in it, or, where it
- * is missing, when it is made. */
-static mo_status open_folder(mo_exec_requests *r, mo_error *err)
-{
-    const char *output = r->options->output;
-    mo_status status = mo_exec_output_npy_lock(output, &r->folder, err);
-
-    if (status == MO_OK)
-        status = check_earlier(r, err);
-    if (status == MO_OK)
-        status = mo_exec_output_npy_make(output, err);
-    if (status == MO_OK && r->folder < 0)
-        status = mo_exec_output_npy_lock(output, &r->folder, err);
-    return status;
-}
-
 mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
                                 const mo_exec_plan *plan,
                                 mo_exec_signals *signals,
                                 mo_exec_requests *requests, mo_error *err)
 {
+    const mo_output_guard guard = { .arrays = o->output, .by_request = true };
+    bool streams = mo_exec_requests_from_stdin(o), any = false;
+    int n_streamed = 0;
     mo_status status;
 
     requests->options = o;
@@ -287,13 +244,33 @@ mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
         status = check_folders(requests, err);
     if (status == MO_OK)
         status = count_requests(o, &requests->n, err);
-    if (status == MO_OK && mo_exec_requests_from_stdin(o) &&
-        count_streamed(requests) == 0)
+    /* Inputs that the stream has an array for. */
+    for (int i = 0; i < plan->n_inputs && status == MO_OK; i++)
+        n_streamed += !requests->given[i];
+    if (status == MO_OK && streams && n_streamed == 0)
         status = mo_fail(err, MO_E_USAGE,
                          "--inputs - has nothing to read, since --input gives "
                          "all inputs; give --requests");
+    /* The folder of outputs is locked before a look at what is in it, or, where
+     * it is missing, when it is made. */
     if (status == MO_OK && writes_folders(o))
-        status = open_folder(requests, err);
+        status = mo_exec_output_npy_lock(o->output, &requests->folder, err);
+    if (status == MO_OK && writes_folders(o))
+        status = mo_exec_output_npy_check_earlier(
+            o->output, streams ? 0 : requests->n, plan->n_outputs, &any, err);
+    /* The outputs of an earlier run must be none of the inputs. */
+    for (int64_t n = 0; n < requests->n && any && status == MO_OK; n++)
+        for (int i = 0; i < plan->n_inputs && status == MO_OK; i++) {
+            char path[PATH_SIZE];
+            const char *file = NULL;
+
+            if (find_input(requests, n, i, path, &file, NULL) == MO_OK && file)
+                status = mo_output_guard_check_input(&guard, file, err);
+        }
+    if (status == MO_OK && writes_folders(o))
+        status = mo_exec_output_npy_make(o->output, err);
+    if (status == MO_OK && writes_folders(o) && requests->folder < 0)
+        status = mo_exec_output_npy_lock(o->output, &requests->folder, err);
     return status == MO_OK ? read_common(requests, err) : status;
 }
 
@@ -313,30 +290,22 @@ void mo_exec_requests_clear(mo_exec_requests *requests)
     *requests = (mo_exec_requests){ .n = 0 };
 }
 
-/* The outputs of an earlier run of these requests go when the first of them is
- * accepted: an interrupted run, too, leaves outputs of its own only. */
-static mo_status remove_earlier(mo_exec_requests *r, mo_error *err)
+mo_status mo_exec_requests_read(void *context, int64_t request,
+                                mo_tensor_dense *inputs, mo_error *err)
 {
+    mo_exec_requests *r = context;
+    char path[PATH_SIZE];
     mo_status status = MO_OK;
 
+    mo_exec_signals_accept(r->signals, request);
+    /* The outputs of an earlier run of these requests go when the first of them
+     * is accepted: an interrupted run, too, leaves outputs of its own only. */
     pthread_mutex_lock(&r->lock);
     if (!r->has_begun && writes_folders(r->options))
         status = mo_exec_output_npy_remove(r->options->output, r->n,
                                            r->plan->n_outputs, err);
     r->has_begun = status == MO_OK;
     pthread_mutex_unlock(&r->lock);
-    return status;
-}
-
-mo_status mo_exec_requests_read(void *context, int64_t request,
-                                mo_tensor_dense *inputs, mo_error *err)
-{
-    mo_exec_requests *r = context;
-    char path[PATH_SIZE];
-    mo_status status;
-
-    mo_exec_signals_accept(r->signals, request);
-    status = remove_earlier(r, err);
     for (int i = 0; i < r->plan->n_inputs && status == MO_OK; i++) {
         const char *file = NULL;
 
@@ -398,6 +367,7 @@ static mo_status add_failure(mo_exec_requests *r, int64_t request,
     mo_report_throughput_failure *failed;
 
     mo_error_format(failure, text, sizeof text);
+    mo_progress_erase();
     fprintf(stderr, "%s: request %lld: %s\n", o->logger.command,
             (long long) request, text);
     if (r->n_failed == r->room) {
@@ -417,48 +387,39 @@ static mo_status add_failure(mo_exec_requests *r, int64_t request,
     return MO_OK;
 }
 
-static mo_status write_folder(const mo_exec_requests *r, int64_t request,
-                              const mo_tensor_dense *outputs, mo_error *err)
-{
-    mo_exec_output_npy files = { 0 };
-    char folder[PATH_SIZE];
-    mo_status status = mo_exec_output_npy_folder(r->options->output, request,
-                                                 folder, sizeof folder, err);
-
-    if (status == MO_OK)
-        status = mo_exec_output_npy_open(folder, outputs, r->plan->n_outputs,
-                                         &files, err);
-    if (status == MO_OK)
-        status = mo_exec_output_npy_commit(&files, err);
-    mo_exec_output_npy_clear(&files);
-    return status;
-}
-
-static void count_not_finite(mo_exec_requests *r, int64_t request,
-                             const mo_tensor_dense *outputs)
-{
-    int64_t n = 0;
-
-    for (int i = 0; i < r->plan->n_outputs && n == 0; i++)
-        n = mo_tensor_count_not_finite(&outputs[i]);
-    if (n > 0 && r->n_not_finite++ == 0)
-        r->first_not_finite = request;
-}
-
 mo_status mo_exec_requests_write(void *context, int64_t request,
                                  const mo_tensor_dense *outputs,
                                  const mo_error *failure, mo_error *err)
 {
     mo_exec_requests *r = context;
+    const mo_exec_options *o = r->options;
+    int n_outputs = r->plan->n_outputs;
+    int64_t n_not_finite = 0;
     mo_status status;
 
+    mo_progress_detail(&r->step, "%lld of %lld", (long long) ++r->n_written,
+                       (long long) r->n);
     status = failure ? add_failure(r, request, failure, err) : MO_OK;
-    if (!failure && !r->options->logger.quiet)
-        count_not_finite(r, request, outputs);
-    if (status == MO_OK && mo_exec_requests_to_stdout(r->options))
-        status = mo_exec_stream_write(outputs, r->plan->n_outputs, err);
-    else if (status == MO_OK && r->options->output && !failure)
-        status = write_folder(r, request, outputs, err);
+    for (int i = 0; i < n_outputs && n_not_finite == 0 && !failure; i++)
+        if (!o->logger.quiet)
+            n_not_finite = mo_tensor_count_not_finite(&outputs[i]);
+    if (n_not_finite > 0 && r->n_not_finite++ == 0)
+        r->first_not_finite = request;
+    if (status == MO_OK && mo_exec_requests_to_stdout(o))
+        status = mo_exec_stream_write(outputs, n_outputs, err);
+    else if (status == MO_OK && o->output && !failure) {
+        mo_exec_output_npy files = { 0 };
+        char folder[PATH_SIZE];
+
+        status = mo_exec_output_npy_folder(o->output, request, folder,
+                                           sizeof folder, err);
+        if (status == MO_OK)
+            status = mo_exec_output_npy_open(folder, outputs, n_outputs, &files,
+                                             err);
+        if (status == MO_OK)
+            status = mo_exec_output_npy_commit(&files, err);
+        mo_exec_output_npy_clear(&files);
+    }
     if (status == MO_OK)
         atomic_store(&r->signals->n_delivered, request + 1);
     return status;

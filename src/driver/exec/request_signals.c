@@ -6,19 +6,11 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/progress.h"
+
 const char *mo_exec_signals_name(int number)
 {
     return number == SIGINT ? "SIGINT" : "SIGTERM";
-}
-
-/* "requests 3 to 5 are", "request 3 is". */
-static void name_requests(int64_t first, int64_t end, char *text, size_t size)
-{
-    if (end - first == 1)
-        snprintf(text, size, "request %lld is", (long long) first);
-    else
-        snprintf(text, size, "requests %lld to %lld are", (long long) first,
-                 (long long) end - 1);
 }
 
 static bool on_signal(void *context, int number, int count)
@@ -35,8 +27,15 @@ static bool on_signal(void *context, int number, int count)
     /* A report remains to be written where all accepted requests have their
      * outputs. */
     is_last = end == 0 || count > (first < end ? 1 : 2);
-    if (first < end)
-        name_requests(first, end, named, sizeof named);
+    if (first < end) {
+        /* "requests 3 to 5 are", "request 3 is". */
+        if (end - first == 1)
+            snprintf(named, sizeof named, "request %lld is", (long long) first);
+        else
+            snprintf(named, sizeof named, "requests %lld to %lld are",
+                     (long long) first, (long long) end - 1);
+    }
+    mo_progress_erase();
     if (*named && is_last)
         fprintf(stderr, "%s: %s: %s without outputs\n", s->command,
                 mo_exec_signals_name(number), named);

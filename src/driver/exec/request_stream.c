@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "driver/exec/request_stream.h"
+#include "driver/exec/request_files.h"
 
 #include <errno.h>
 #include <poll.h>

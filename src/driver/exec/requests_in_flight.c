@@ -23,18 +23,6 @@ static void multiply_values(const mo_plan_device *device, int64_t in_flight,
  * and transfers; but each has a thread that waits awake. */
 enum { GPU_IN_FLIGHT = 8, MAX_GPU_IN_FLIGHT = 16 };
 
-/* Requests in flight for the GPUs of the plan; 0: there is none. */
-static int64_t choose_for_gpus(const mo_exec_plan *plan,
-                               const mo_exec_units *units)
-{
-    int64_t n = 0;
-
-    for (int d = 0; d < plan->n_devices; d++)
-        if (units->backends[d]->separate_memory && plan->devices[d].n_steps > 0)
-            n = mo_min_i64(n + GPU_IN_FLIGHT, MAX_GPU_IN_FLIGHT);
-    return n;
-}
-
 /* What the period needs and GPUs hide; at most the limit of the solution. */
 static mo_status choose_wanted(const mo_exec_units *units,
                                const mo_exec_job *job, int *needed,
@@ -44,12 +32,16 @@ static mo_status choose_wanted(const mo_exec_units *units,
     const mo_schedule *placed = r->evaluation.schedule;
     mo_modulo_schedule m = { .in_flight = 1 };
     mo_status status = MO_OK;
-    int64_t for_gpus = choose_for_gpus(job->plan, units);
+    int64_t for_gpus = 0;
 
+    for (int d = 0; d < job->plan->n_devices; d++)
+        if (units->backends[d]->separate_memory &&
+            job->plan->devices[d].n_steps > 0)
+            for_gpus = mo_min_i64(for_gpus + GPU_IN_FLIGHT, MAX_GPU_IN_FLIGHT);
     if (r->evaluation.in_flight > 0)
         m.in_flight = r->evaluation.in_flight;
     else if (placed && !job->alone)
-        status = mo_modulo_schedule_make(r->made.loaded.instance, &r->regime,
+        status = mo_modulo_schedule_make(r->problem.instance, &r->regime,
                                          placed->device, 0, NULL, &m, err);
     *needed = m.in_flight;
     *wanted = mo_min_i64((int64_t) m.in_flight + 1, MO_PIPELINE_MAX_SLOTS);
@@ -91,30 +83,6 @@ static mo_status find_sizes(const mo_exec_plan *plan,
     return status;
 }
 
-/* Lowers *in_flight to what fits into the memory of this rank, but not to
- * 0. */
-static mo_status fit_memory(const mo_exec_plan *plan,
-                            const mo_exec_units *units, int rank, int64_t limit,
-                            int64_t *in_flight, mo_error *err)
-{
-    int64_t *workspaces = NULL;
-    mo_exec_plan all = { 0 };
-    mo_status status = MO_OK;
-
-    if (*in_flight > 1)
-        status = find_sizes(plan, units, rank, &all, &workspaces, err);
-    for (; status == MO_OK && *in_flight > 1; --*in_flight) {
-        for (int d = 0; d < plan->n_devices; d++)
-            multiply_values(&plan->devices[d], *in_flight, &all.devices[d]);
-        if (mo_plan_check_capacity(&all, workspaces, NULL) == MO_OK &&
-            mo_exec_units_check_memory(units, &all, rank, limit, NULL) == MO_OK)
-            break;
-    }
-    free(workspaces);
-    free(all.devices);
-    return status;
-}
-
 /* The least of all ranks, for all. */
 static mo_status agree(const mo_transport *transport, mo_transport_world *world,
                        int64_t *in_flight, mo_error *err)
@@ -142,16 +110,48 @@ static mo_status agree(const mo_transport *transport, mo_transport_world *world,
     return status;
 }
 
-/* Logs where the placement was made for another number in flight; needed: by
- * its period, or 0. */
-static void log_difference(const mo_exec_options *o, int64_t made_for,
-                           int needed)
+mo_status mo_exec_requests_choose_in_flight(
+    mo_exec_options *o, const mo_exec_units *units, const mo_exec_job *job,
+    const mo_transport *transport, mo_transport_world *world, mo_error *err)
 {
-    bool fewer = o->in_flight < made_for;
+    int64_t made_for = job->review.origin.in_flight;
+    mo_status status = MO_OK;
+    int needed = 0;
+    bool fewer;
 
-    if (made_for == 0 || o->in_flight == made_for || o->logger.quiet ||
-        (fewer && needed > 0 && o->in_flight >= needed))
-        return;
+    if (o->in_flight == 0) {
+        status = choose_wanted(units, job, &needed, &o->in_flight, err);
+        if (status == MO_OK) {
+            /* Lowered to what fits into the memory of this rank, but not to
+             * 0. */
+            int rank = transport->rank(world);
+            int64_t limit = mo_exec_job_memory_left(o, job);
+            int64_t *workspaces = NULL;
+            mo_exec_plan all = { 0 };
+
+            if (o->in_flight > 1)
+                status =
+                    find_sizes(job->plan, units, rank, &all, &workspaces, err);
+            for (; status == MO_OK && o->in_flight > 1; --o->in_flight) {
+                for (int d = 0; d < job->plan->n_devices; d++)
+                    multiply_values(&job->plan->devices[d], o->in_flight,
+                                    &all.devices[d]);
+                if (mo_plan_check_capacity(&all, workspaces, NULL) == MO_OK &&
+                    mo_exec_units_check_memory(units, &all, rank, limit,
+                                               NULL) == MO_OK)
+                    break;
+            }
+            free(workspaces);
+            free(all.devices);
+        }
+        if (status == MO_OK)
+            status = agree(transport, world, &o->in_flight, err);
+    }
+    fewer = o->in_flight < made_for;
+    /* needed: by the period, or 0. */
+    if (status != MO_OK || made_for == 0 || o->in_flight == made_for ||
+        o->logger.quiet || (fewer && needed > 0 && o->in_flight >= needed))
+        return status;
     fprintf(stderr,
             "%s: the placement was made for %lld request%s in flight, and this "
             "run has %lld: %s\n",
@@ -159,27 +159,7 @@ static void log_difference(const mo_exec_options *o, int64_t made_for,
             (long long) o->in_flight,
             fewer ? "the period may be longer than predicted"
                   : "requests take longer than predicted, and more memory");
-}
-
-mo_status mo_exec_requests_choose_in_flight(
-    mo_exec_options *o, const mo_exec_units *units, const mo_exec_job *job,
-    const mo_transport *transport, mo_transport_world *world, mo_error *err)
-{
-    mo_status status = MO_OK;
-    int needed = 0;
-
-    if (o->in_flight == 0) {
-        status = choose_wanted(units, job, &needed, &o->in_flight, err);
-        if (status == MO_OK)
-            status =
-                fit_memory(job->plan, units, transport->rank(world),
-                           mo_exec_job_memory_left(o, job), &o->in_flight, err);
-        if (status == MO_OK)
-            status = agree(transport, world, &o->in_flight, err);
-    }
-    if (status == MO_OK)
-        log_difference(o, job->review.origin.in_flight, needed);
-    return status;
+    return MO_OK;
 }
 
 mo_status mo_exec_requests_check_memory(const mo_exec_plan *plan,

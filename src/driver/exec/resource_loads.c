@@ -12,26 +12,14 @@
 /* Resources of transfers, by number (schedule/resource.h). */
 typedef struct transfer_loads {
     mo_congestion congestion;
-    const mo_driver_loaded *loaded;
+    const mo_problem *problem;
     int n_devices;
     int64_t *ns;
 } transfer_loads;
 
-static void add_transfer(transfer_loads *l, const mo_plan_transfer *t,
-                         int64_t ns)
-{
-    int pair[2];
-    const int *ids;
-    int n = mo_resource_list(l->loaded->instance, l->congestion, t->from, t->to,
-                             pair, &ids);
-
-    for (int i = 0; i < n; i++)
-        l->ns[ids[i]] += ns;
-}
-
 static mo_report_throughput_resource describe(const transfer_loads *l, int r)
 {
-    const mo_cluster *cluster = l->loaded->cluster;
+    const mo_cluster *cluster = l->problem->cluster;
     const mo_device *devices = cluster->devices;
     mo_report_throughput_resource row = { .predicted_ns = l->ns[r],
                                           .measured_ns = -1 };
@@ -58,24 +46,11 @@ static mo_report_throughput_resource describe(const transfer_loads *l, int r)
     return row;
 }
 
-static mo_report_throughput_resource describe_host(const transfer_loads *l,
-                                                   const mo_exec_plan *plan)
-{
-    const mo_instance *x = l->loaded->instance;
-    int n = l->congestion == MO_CONGESTION_NONE ? 0 : plan->n_transfers;
-
-    return (mo_report_throughput_resource){
-        .kind = "host",
-        .predicted_ns = x->host_request_ns + n * x->host_transfer_ns,
-        .measured_ns = -1
-    };
-}
-
 /* A part of a GPU that works alone is not slowed down by others. */
-static void remove_slowdown(const mo_driver_loaded *loaded,
+static void remove_slowdown(const mo_problem *problem,
                             mo_report_throughput_resource *devices, int n)
 {
-    double slowdown = loaded->profile ? loaded->profile->parts_slowdown : 0;
+    double slowdown = problem->profile ? problem->profile->parts_slowdown : 0;
     mo_report_throughput_resource *used = NULL;
 
     for (int d = 0; d < n; d++)
@@ -90,13 +65,14 @@ static void remove_slowdown(const mo_driver_loaded *loaded,
 }
 
 mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
-                                 const mo_driver_loaded *loaded,
+                                 const mo_problem *problem,
                                  mo_congestion congestion,
                                  mo_report_throughput_resource **resources,
                                  int *n, mo_error *err)
 {
-    transfer_loads l = { congestion, loaded, plan->n_devices, NULL };
-    size_t n_kinds = (size_t) mo_resource_count(loaded->instance, congestion);
+    const mo_instance *x = problem->instance;
+    transfer_loads l = { congestion, problem, plan->n_devices, NULL };
+    size_t n_kinds = (size_t) mo_resource_count(problem->instance, congestion);
     mo_report_throughput_resource *made =
         calloc((size_t) plan->n_devices + n_kinds + 2, sizeof *made);
     int64_t *transfer_ns = NULL;
@@ -106,7 +82,7 @@ mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
     if (!made || !l.ns)
         status = mo_fail_memory(err);
     if (status == MO_OK)
-        status = mo_emulate_transfer_times(plan, loaded, &transfer_ns, err);
+        status = mo_emulate_transfer_times(plan, problem, &transfer_ns, err);
     if (status == MO_OK) {
         *n = plan->n_devices;
         for (int d = 0; d < plan->n_devices; d++)
@@ -116,12 +92,16 @@ mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
         for (int i = 0; i < plan->n_items; i++)
             made[plan->items[i].device].predicted_ns +=
                 plan->items[i].predicted_ns;
-        remove_slowdown(loaded, made, plan->n_devices);
+        remove_slowdown(problem, made, plan->n_devices);
         for (int i = 0; i < plan->n_transfers; i++) {
             const mo_plan_transfer *t = &plan->transfers[i];
-            const mo_instance *x = loaded->instance;
+            int pair[2], n_used;
+            const int *ids;
 
-            add_transfer(&l, t, transfer_ns[i]);
+            n_used =
+                mo_resource_list(x, congestion, t->from, t->to, pair, &ids);
+            for (int k = 0; k < n_used; k++)
+                l.ns[ids[k]] += transfer_ns[i];
             if (congestion == MO_CONGESTION_NONE)
                 continue;
             made[t->from].predicted_ns +=
@@ -132,8 +112,15 @@ mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
         for (size_t r = 0; r < n_kinds; r++)
             if (l.ns[r] > 0)
                 made[(*n)++] = describe(&l, (int) r);
-        if (mo_instance_has_host(loaded->instance))
-            made[(*n)++] = describe_host(&l, plan);
+        if (mo_instance_has_host(problem->instance))
+            made[(*n)++] = (mo_report_throughput_resource){
+                .kind = "host",
+                .predicted_ns =
+                    x->load.host_request_ns +
+                    (congestion == MO_CONGESTION_NONE ? 0 : plan->n_transfers) *
+                        x->load.host_transfer_ns,
+                .measured_ns = -1
+            };
         *resources = made;
         made = NULL;
     }

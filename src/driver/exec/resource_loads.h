@@ -8,7 +8,7 @@
 #define MO_DRIVER_EXEC_RESOURCE_LOADS_H
 
 #include "base/error.h"
-#include "driver/load_instance.h"
+#include "driver/prepare.h"
 #include "exec/plan/ir/plan.h"
 #include "report/throughput.h"
 #include "schedule/regime.h"
@@ -17,7 +17,7 @@
  * by the regime: ports, channels, links or nothing; without those of no load.
  * The caller frees *resources; texts belong to the cluster. */
 mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
-                                 const mo_driver_loaded *loaded,
+                                 const mo_problem *problem,
                                  mo_congestion congestion,
                                  mo_report_throughput_resource **resources,
                                  int *n, mo_error *err);

@@ -10,37 +10,38 @@
 #include "base/array.h"
 #include "base/minmax.h"
 #include "base/option.h"
-#include "cost/instance/without_device.h"
-#include "driver/place/device_ablation.h"
+#include "cost/instance/sub_instance.h"
 #include "schedule/allowed_devices.h"
+#include "schedule/bound/lower_bound.h"
 #include "schedule/bound/memory_bound.h"
 #include "schedule/heuristic/single_device.h"
 #include "schedule/period/loads.h"
 #include "schedule/period/modulo_schedule.h"
 #include "solvers/process/interrupt.h"
+#include "solvers/search/period/price_bound.h"
+
+/* The time limit that is left when it has passed: 0 would be none. */
+#define LEAST_S 1e-6
+
+static int rank_merit(const mo_place_result *e)
+{
+    return e->row.why ? 2 : !e->row.fits;
+}
+
+static bool is_better(const mo_place_result *a, const mo_place_result *b)
+{
+    if (rank_merit(a) != rank_merit(b))
+        return rank_merit(a) < rank_merit(b);
+    return !a->row.why && a->row.makespan_ns < b->row.makespan_ns;
+}
 
 static double seconds_each(const mo_place_options *o, const mo_instance *x)
 {
     return o->ablation ? o->time_s / (x->n_devices + 1) : o->time_s;
 }
 
-static mo_status run_next(const mo_place_context *setting, const mo_instance *x,
-                          const mo_method *method, mo_place_comparison *c,
-                          mo_error *err)
-{
-    double seconds = seconds_each(setting->options, x);
-
-    /* The time until here, such as for reading, counts for the first. */
-    if (seconds > 0 && c->n == 0) {
-        seconds -= mo_driver_clock_s() - setting->begin_s;
-        seconds = seconds > MO_PLACE_LEAST_S ? seconds : MO_PLACE_LEAST_S;
-    }
-    return mo_place_run_method(setting, x, method, seconds, &c->entries[c->n++],
-                               err);
-}
-
 /* Whether a signal came before any result: then everything on one device is
- * the fallback. */
+ * the fallback, unless that was tried. */
 static bool needs_single(const mo_place_comparison *c)
 {
     if (mo_interrupt_last_signal() == 0)
@@ -52,45 +53,6 @@ static bool needs_single(const mo_place_comparison *c)
             return false;
     }
     return true;
-}
-
-static mo_status run_all(const mo_place_context *setting, const mo_instance *x,
-                         const mo_method *const *methods, int n,
-                         mo_place_comparison *c, mo_error *err)
-{
-    mo_status status;
-    size_t room = (size_t) n + 1; /* one more may be added after a signal */
-
-    c->entries = calloc(room, sizeof *c->entries);
-    c->ranked = calloc(room, sizeof *c->ranked);
-    c->rows = calloc(room, sizeof *c->rows);
-    status = c->entries && c->ranked && c->rows ? MO_OK : mo_fail_memory(err);
-    for (int i = 0; i < n && status == MO_OK; i++)
-        status = run_next(setting, x, methods[i], c, err);
-    if (status == MO_OK && needs_single(c))
-        status = run_next(setting, x, &mo_method_single, c, err);
-    if (status != MO_OK)
-        return status;
-    mo_place_rank_results(c->entries, c->n, c->ranked);
-    for (int i = 0; i < c->n; i++)
-        c->rows[i] = c->ranked[i]->row;
-    return MO_OK;
-}
-
-static mo_status run_ablation(const mo_place_context *setting,
-                              const mo_instance *x, mo_place_comparison *c,
-                              mo_error *err)
-{
-    const mo_place_result *best = mo_place_comparison_best(c);
-    mo_status status;
-
-    if (!setting->options->ablation || !best)
-        return MO_OK;
-    status = mo_place_ablation_run(setting, x, best->method,
-                                   seconds_each(setting->options, x), &c->study,
-                                   err);
-    c->report.losses = c->study.losses;
-    return status;
 }
 
 /* Sets *holds to whether a whole copy is within the memory of a device, which
@@ -118,11 +80,9 @@ static mo_status holds_copy(const mo_place_context *setting,
     return status;
 }
 
-/* A whole copy on every device that can hold one, on the fastest with a limit
- * of requests in flight: rates add up, to that of the host at most. */
-static mo_status find_replicas(const mo_place_context *setting,
-                               const mo_instance *x, mo_report_methods *r,
-                               mo_error *err)
+mo_status mo_place_find_replicas(const mo_place_context *setting,
+                                 const mo_instance *x, mo_report_methods *r,
+                                 mo_error *err)
 {
     int64_t *single_ns = calloc((size_t) x->n_devices + 1, sizeof *single_ns);
     int most = setting->in_flight > 0 ? setting->in_flight : x->n_devices;
@@ -147,27 +107,81 @@ static mo_status find_replicas(const mo_place_context *setting,
         rate += 1 / (double) single_ns[i];
     if (r->n_replicas > 0)
         r->replicas_ns =
-            mo_max_i64((int64_t) ceil(1 / rate), x->host_request_ns);
+            mo_max_i64((int64_t) ceil(1 / rate), x->load.host_request_ns);
     free(single_ns);
     return status;
 }
 
-/* Sets the bound; where no placement exists there is none. */
-static mo_status find_bound(const mo_place_context *setting,
-                            const mo_instance *x, mo_place_comparison *c,
-                            mo_error *err)
+/* The loads of the placements bound the period; known_ns is the best one. */
+static mo_status bound_period(const mo_place_context *setting,
+                              const mo_instance *x, int64_t known_ns,
+                              mo_report_methods *r, mo_error *err)
 {
-    mo_report_methods *r = &c->report;
+    mo_period_problem p = { 0 };
+    mo_stop stop;
+    mo_status status = mo_period_problem_init(&p, x, &setting->regime, err);
+
+    mo_place_stop_init(setting, setting->options->time_s, &stop);
+    if (status == MO_OK)
+        status = mo_period_price_bound(&p, known_ns, &stop, &r->bound_ns, err);
+    r->bound_by = "Lagrangian bound of the loads";
+    mo_period_problem_clear(&p);
+    return status;
+}
+
+/*
+ * Sets the bound of the comparison: the best one proven by a method, else that
+ * of schedule/bound/lower_bound.h, as far as the time of all methods allows. A
+ * bound above a known makespan is reported and ignored. Where no placement
+ * exists there is none.
+ */
+static mo_status choose_bound(const mo_place_context *setting,
+                              const mo_instance *x,
+                              const mo_place_comparison *c,
+                              mo_report_methods *r, mo_error *err)
+{
+    const mo_place_result *best = mo_place_comparison_best(c);
+    int64_t known_ns = best ? best->row.makespan_ns : INT64_MAX;
+    double limit_s = setting->options->time_s * c->n;
+    mo_stop stop;
+    mo_lower_bound lower;
     mo_status status = MO_OK;
 
-    if (!mo_place_comparison_best(c))
+    if (!best)
         status = mo_bound_memory(x, &setting->regime, err);
     r->is_infeasible = status == MO_E_INFEASIBLE;
-    if (r->is_infeasible)
+    if (status != MO_OK)
+        return r->is_infeasible ? MO_OK : status;
+    for (int i = 0; i < c->n; i++) {
+        int64_t ns = c->ranked[i]->row.lower_ns;
+        const char *by = c->ranked[i]->method->name;
+
+        if (ns > known_ns) {
+            mo_driver_log_warning(
+                setting->logger,
+                "%s says that %.3f us is the least, but %.3f us is known; its "
+                "bound is not taken",
+                by, (double) ns / 1000, (double) known_ns / 1000);
+        } else if (ns > r->bound_ns) {
+            r->bound_ns = ns;
+            r->bound_by = by;
+        }
+    }
+    /* Methods that prove a bound have computed this one already where it
+     * pays. */
+    if (r->bound_ns > 0)
         return MO_OK;
-    if (status == MO_OK)
-        status = mo_place_best_bound(setting, x, c->ranked, c->n, &r->bound_ns,
-                                     &r->bound_by, err);
+    if (setting->objective == MO_OBJECTIVE_PERIOD)
+        return bound_period(setting, x, known_ns, r, err);
+    if (limit_s > 0)
+        limit_s =
+            fmax(limit_s - (mo_driver_clock_s() - setting->begin_s), LEAST_S);
+    mo_place_stop_init(setting, limit_s, &stop);
+    status = mo_bound_lower_until(x, &setting->regime, &stop, &lower, err);
+    if (status == MO_OK && lower.bound_ns > 0) {
+        r->bound_ns = lower.bound_ns;
+        r->bound_by = lower.which;
+    }
     return status;
 }
 
@@ -176,28 +190,67 @@ mo_status mo_place_compare_methods(const mo_place_context *setting,
                                    const mo_method *const *methods, int n,
                                    mo_place_comparison *c, mo_error *err)
 {
+    size_t room = (size_t) n + 1; /* one more may be added after a signal */
     mo_report_methods *r = &c->report;
-    mo_status status = run_all(setting, x, methods, n, c, err);
+    const mo_place_result *best;
+    mo_progress step;
+    mo_status status;
 
+    c->entries = calloc(room, sizeof *c->entries);
+    c->ranked = calloc(room, sizeof *c->ranked);
+    c->rows = calloc(room, sizeof *c->rows);
+    status = c->entries && c->ranked && c->rows ? MO_OK : mo_fail_memory(err);
+    for (int i = 0; status == MO_OK && (i < n || needs_single(c)); i++) {
+        double seconds = seconds_each(setting->options, x);
+
+        /* The time until here, such as for reading, counts for the first. */
+        if (seconds > 0 && i == 0)
+            seconds = fmax(seconds - (mo_driver_clock_s() - setting->begin_s),
+                           LEAST_S);
+        status = mo_place_run_method(setting, x,
+                                     i < n ? methods[i] : &mo_method_single,
+                                     seconds, &c->entries[c->n++], err);
+    }
     if (status != MO_OK)
         return status;
+    /* Ranks: the shortest that fits first, then those that exceed memory, then
+     * methods without a result. ranked has n entries. */
+    for (int i = 0; i < c->n; i++) {
+        int at = i;
+
+        for (; at > 0 && is_better(&c->entries[i], c->ranked[at - 1]); at--)
+            c->ranked[at] = c->ranked[at - 1];
+        c->ranked[at] = &c->entries[i];
+    }
+    for (int i = 0; i < c->n; i++)
+        c->rows[i] = c->ranked[i]->row;
     *r = (mo_report_methods){ .x = x, .n = c->n, .rows = c->rows };
-    status = find_bound(setting, x, c, err);
+    mo_driver_log_step(setting->logger, &step, "bounding");
+    status = choose_bound(setting, x, c, r, err);
+    mo_progress_end(&step);
     if (status == MO_OK && setting->objective == MO_OBJECTIVE_PERIOD)
-        status = find_replicas(setting, x, r, err);
+        status = mo_place_find_replicas(setting, x, r, err);
     if (status == MO_OK)
         status = mo_single_device_best(x, &setting->regime, &r->single,
                                        &r->single_ns, err);
     if (setting->objective == MO_OBJECTIVE_PERIOD)
-        r->single_ns = mo_max_i64(r->single_ns, x->host_request_ns);
-    return status == MO_OK ? run_ablation(setting, x, c, err) : status;
+        r->single_ns = mo_max_i64(r->single_ns, x->load.host_request_ns);
+    best = mo_place_comparison_best(c);
+    if (status == MO_OK && setting->options->ablation && best) {
+        status = mo_place_ablation_run(setting, x, best->method,
+                                       seconds_each(setting->options, x),
+                                       &c->study, err);
+        r->losses = c->study.losses;
+    }
+    return status;
 }
 
 void mo_place_comparison_clear(mo_place_comparison *c)
 {
     for (int i = 0; i < c->n; i++)
         mo_place_result_clear(&c->entries[i]);
-    mo_place_ablation_clear(&c->study);
+    free(c->study.losses);
+    free(c->study.why);
     free(c->entries);
     free(c->ranked);
     free(c->rows);
@@ -208,24 +261,18 @@ const mo_place_result *mo_place_comparison_best(const mo_place_comparison *c)
     return mo_report_methods_best(&c->report) ? c->ranked[0] : NULL;
 }
 
-static int code_of(const mo_place_comparison *c)
-{
-    if (mo_place_comparison_best(c))
-        return MO_EXIT_DONE;
-    for (int i = 0; i < c->n; i++)
-        if (c->entries[i].status != MO_OK)
-            return MO_EXIT_FAILED;
-    return MO_EXIT_NO_SOLUTION;
-}
-
 mo_status mo_place_comparison_exit_status(const mo_place_comparison *c,
                                           int *code, mo_error *err)
 {
-    *code = code_of(c);
+    *code = mo_place_comparison_best(c) ? MO_EXIT_DONE : MO_EXIT_NO_SOLUTION;
     for (int i = 0; i < c->n; i++) {
         const mo_place_result *e = &c->entries[i];
 
-        if (e->status == MO_OK || e->row.why)
+        if (e->status == MO_OK)
+            continue;
+        if (*code == MO_EXIT_NO_SOLUTION)
+            *code = MO_EXIT_FAILED;
+        if (e->row.why)
             continue;
         if (err)
             *err = e->err;
@@ -234,46 +281,39 @@ mo_status mo_place_comparison_exit_status(const mo_place_comparison *c,
     return MO_OK;
 }
 
-static mo_status run_without(const mo_place_context *setting,
-                             const mo_instance *x, int device,
-                             const mo_method *method, double seconds,
-                             mo_place_ablation *study, mo_error *err)
-{
-    mo_instance *rest = NULL;
-    mo_place_result e = { 0 };
-    mo_status status = mo_instance_without_device(x, device, &rest, err);
-
-    mo_driver_log_info(setting->logger, "without %s", x->device_ids[device]);
-    if (status == MO_OK)
-        status = mo_place_run_method(setting, rest, method, seconds, &e, err);
-    if (status == MO_OK && !e.row.why && e.row.fits)
-        study->losses[device].makespan_ns = e.row.makespan_ns;
-    else if (status == MO_OK)
-        snprintf(study->why[device], sizeof study->why[device], "%s",
-                 e.row.why ? e.row.why : "does not fit");
-    mo_place_result_clear(&e);
-    mo_instance_free(rest);
-    return status;
-}
-
 static mo_status study_device(const mo_place_context *setting,
                               const mo_instance *x, int device,
                               const mo_method *method, double seconds,
                               mo_place_ablation *study, mo_error *err)
 {
-    int pinned = mo_instance_first_pinned_to(x, device);
+    const int pinned = mo_instance_first_pinned_to(x, device);
+    mo_report_device_loss *loss = &study->losses[device];
+    char *why = study->why[device];
+    size_t size = sizeof study->why[device];
+    mo_instance *rest = NULL;
+    mo_place_result e = { 0 };
     mo_status status = MO_OK;
 
-    if (x->n_devices == 1)
-        snprintf(study->why[device], sizeof study->why[device],
-                 "there is no other");
-    else if (pinned != MO_FREE)
-        snprintf(study->why[device], sizeof study->why[device],
-                 "op '%.100s' is pinned to it", x->op_names[pinned]);
-    else
-        status = run_without(setting, x, device, method, seconds, study, err);
-    if (study->why[device][0])
-        study->losses[device].why = study->why[device];
+    if (x->n_devices == 1) {
+        snprintf(why, size, "there is no other");
+    } else if (pinned != MO_FREE) {
+        snprintf(why, size, "op '%.100s' is pinned to it", x->op_names[pinned]);
+    } else {
+        status = mo_instance_without_device(x, device, &rest, err);
+        mo_driver_log_info(setting->logger, "without %s",
+                           x->device_ids[device]);
+        if (status == MO_OK)
+            status =
+                mo_place_run_method(setting, rest, method, seconds, &e, err);
+        if (status == MO_OK && !e.row.why && e.row.fits)
+            loss->makespan_ns = e.row.makespan_ns;
+        else if (status == MO_OK)
+            snprintf(why, size, "%s", e.row.why ? e.row.why : "does not fit");
+        mo_place_result_clear(&e);
+        mo_instance_free(rest);
+    }
+    if (why[0])
+        loss->why = why;
     return status;
 }
 
@@ -292,10 +332,4 @@ mo_status mo_place_ablation_run(const mo_place_context *setting,
     for (int k = 0; k < x->n_devices && status == MO_OK; k++)
         status = study_device(setting, x, k, method, seconds, study, err);
     return status;
-}
-
-void mo_place_ablation_clear(mo_place_ablation *study)
-{
-    free(study->losses);
-    free(study->why);
 }

@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "driver/place/method_run.h"
+#include "driver/place/compare_methods.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "driver/place/method_progress.h"
-#include "schedule/bound/lower_bound.h"
+#include "driver/search_progress.h"
 #include "schedule/period/loads.h"
 #include "schedule/period/modulo_schedule.h"
 #include "schedule/validate/validate.h"
 #include "solvers/process/interrupt.h"
-#include "solvers/search/period/price_bound.h"
-
-static bool is_interrupted(void)
-{
-    return mo_interrupt_last_signal() != 0;
-}
 
 static double memory_fullness(const mo_instance *x, const int64_t *peak_bytes,
                               int k)
@@ -107,84 +98,75 @@ static mo_status validate_placement(const mo_place_context *setting,
                                     mo_error *err)
 {
     mo_verdict *verdict = NULL;
-    mo_status status =
-        mo_validate(x, e->placed.schedule, x->n_devices + 1, &verdict, err);
+    mo_progress step;
+    mo_status status;
 
-    if (status != MO_OK)
-        return status;
-    look_at_violations(verdict, e);
-    find_fullest(x, verdict->peak_bytes, e);
-    e->row.makespan_ns = e->placed.schedule->makespan_ns;
-    mo_verdict_free(verdict);
-    return setting->objective == MO_OBJECTIVE_PERIOD
-               ? evaluate_period(setting, x, e, err)
-               : MO_OK;
+    mo_driver_log_step(setting->logger, &step, "checking the placement");
+    status =
+        mo_validate(x, e->placed.schedule, x->n_devices + 1, &verdict, err);
+    if (status == MO_OK) {
+        look_at_violations(verdict, e);
+        find_fullest(x, verdict->peak_bytes, e);
+        e->row.makespan_ns = e->placed.schedule->makespan_ns;
+        mo_verdict_free(verdict);
+        if (setting->objective == MO_OBJECTIVE_PERIOD)
+            status = evaluate_period(setting, x, e, err);
+    }
+    mo_progress_end(&step);
+    return status;
 }
 
-static mo_method_task task_for(const mo_place_context *setting,
-                               const mo_method *method, const mo_instance *x,
-                               const mo_stop *stop, mo_place_progress *news)
+static bool is_interrupted(void)
+{
+    return mo_interrupt_last_signal() != 0;
+}
+
+void mo_place_stop_init(const mo_place_context *setting, double seconds,
+                        mo_stop *stop)
+{
+    mo_stop_after(stop, seconds);
+    stop->signaled = is_interrupted;
+    stop->outer = setting->stop;
+}
+
+static void run_method(const mo_place_context *setting, const mo_instance *x,
+                       double seconds, mo_place_result *e)
 {
     const mo_place_options *o = setting->options;
-
-    return (mo_method_task){ .method = method,
-                             .x = x,
-                             .regime = setting->regime,
-                             .objective = setting->objective,
-                             .in_flight = setting->in_flight,
-                             .seed = (uint64_t) o->seed,
-                             .threads = (int) o->threads,
-                             .gap = o->gap,
-                             .rounds = (int) o->rounds,
-                             .stop = stop,
-                             .assist = setting->assist,
-                             .found = setting->found,
-                             .policy = o->policy,
-                             .curve = o->curve,
-                             .no_learning = o->no_learning,
-                             .on_progress = setting->on_progress
-                                                ? setting->on_progress
-                                                : mo_place_progress_update,
-                             .context = setting->on_progress ? setting->context
-                                                             : news };
-}
-
-static void let_work(const mo_place_context *setting, const mo_instance *x,
-                     double seconds, mo_place_result *e)
-{
+    mo_search_progress p;
     double begin_s = mo_driver_clock_s();
-    mo_place_progress news;
     mo_stop stop;
-    mo_method_task task = task_for(setting, e->method, x, &stop, &news);
+    const mo_method_task task = {
+        .method = e->method,
+        .x = x,
+        .regime = setting->regime,
+        .objective = setting->objective,
+        .in_flight = setting->in_flight,
+        .seed = (uint64_t) o->seed,
+        .threads = (int) o->threads,
+        .gap = o->gap,
+        .rounds = (int) o->rounds,
+        .max_work = (int64_t) (o->work_s * 1e9),
+        .stop = &stop,
+        .assist = setting->assist,
+        .found = setting->found,
+        .policy = o->policy,
+        .curve = o->curve,
+        .no_learning = o->no_learning,
+        .on_progress = setting->on_progress ? setting->on_progress
+                                            : mo_search_progress_report,
+        .context = setting->on_progress ? setting->context : &p,
+    };
 
-    mo_stop_after(&stop, seconds);
-    stop.signaled = is_interrupted;
-    stop.outer = setting->stop;
-    mo_place_progress_begin(&news, e->method->name, setting->logger);
+    mo_place_stop_init(setting, seconds, &stop);
+    mo_search_progress_begin(&p, setting->logger, e->method->name);
     e->status = e->method->place(&task, &e->placed, &e->err);
-    mo_place_progress_end(&news);
+    mo_search_progress_end(&p);
     e->row.seconds = mo_driver_clock_s() - begin_s;
     if (e->placed.stopped && !e->placed.fits && !e->placed.infeasible)
         e->row.ended_by = mo_stop_is_requested(&stop) ? "signal" : "time limit";
     e->row.lower_ns = e->placed.lower_ns;
     e->row.rounds = e->placed.rounds;
-}
-
-/* Sets the reason of a row without a placement. That none was found before the
- * end of the time does not prove that there is none. */
-static void set_reason(mo_place_result *e)
-{
-    mo_method_result *placed = &e->placed;
-    size_t n;
-
-    if (!placed->why[0])
-        snprintf(placed->why, sizeof placed->why, "found no placement");
-    n = strlen(placed->why);
-    if (e->row.ended_by)
-        snprintf(placed->why + n, sizeof placed->why - n,
-                 "; the %s ended the search, and there may be one",
-                 e->row.ended_by);
-    e->row.why = placed->why;
 }
 
 mo_status mo_place_run_method(const mo_place_context *setting,
@@ -198,7 +180,7 @@ mo_status mo_place_run_method(const mo_place_context *setting,
         e->row.why = "not tried: a signal came first";
         return MO_OK;
     }
-    let_work(setting, x, seconds, e);
+    run_method(setting, x, seconds, e);
     if (e->status == MO_E_MEMORY)
         return mo_fail_memory(err);
     if (e->status != MO_OK && e->method->learns && e->placed.schedule)
@@ -209,114 +191,25 @@ mo_status mo_place_run_method(const mo_place_context *setting,
     }
     if (e->status != MO_OK)
         e->row.why = e->err.text;
-    else if (!e->placed.schedule)
-        set_reason(e);
+    else if (!e->placed.schedule) {
+        /* That none was found before the end of the time does not prove that
+         * there is none. */
+        mo_method_result *placed = &e->placed;
+        size_t n;
+
+        if (!placed->why[0])
+            snprintf(placed->why, sizeof placed->why, "found no placement");
+        n = strlen(placed->why);
+        if (e->row.ended_by)
+            snprintf(placed->why + n, sizeof placed->why - n,
+                     "; the %s ended the search, and there may be one",
+                     e->row.ended_by);
+        e->row.why = placed->why;
+    }
     return e->row.why ? MO_OK : validate_placement(setting, x, e, err);
 }
 
 void mo_place_result_clear(mo_place_result *e)
 {
     mo_method_result_clear(&e->placed);
-}
-
-static int rank_merit(const mo_place_result *e)
-{
-    return e->row.why ? 2 : !e->row.fits;
-}
-
-static bool is_better(const mo_place_result *a, const mo_place_result *b)
-{
-    if (rank_merit(a) != rank_merit(b))
-        return rank_merit(a) < rank_merit(b);
-    return !a->row.why && a->row.makespan_ns < b->row.makespan_ns;
-}
-
-void mo_place_rank_results(const mo_place_result *entries, int n,
-                           const mo_place_result **ranked)
-{
-    for (int i = 0; i < n; i++) {
-        int at = i;
-
-        for (; at > 0 && is_better(&entries[i], ranked[at - 1]); at--)
-            ranked[at] = ranked[at - 1];
-        ranked[at] = &entries[i];
-    }
-}
-
-static void log_contradiction(const mo_driver_log *logger, const char *source,
-                              int64_t bound_ns, int64_t known_ns)
-{
-    mo_driver_log_warning(
-        logger,
-        "%s says that %.3f us is the least, but %.3f us is known; its bound is "
-        "not taken",
-        source, (double) bound_ns / 1000, (double) known_ns / 1000);
-}
-
-static mo_status bound_period(const mo_place_context *setting,
-                              const mo_instance *x, int64_t known_ns,
-                              int64_t *bound_ns, const char **bound_by,
-                              mo_error *err)
-{
-    mo_period_problem p = { 0 };
-    mo_stop stop;
-    mo_status status = mo_period_problem_init(&p, x, &setting->regime, err);
-
-    mo_stop_after(&stop, setting->options->time_s);
-    stop.signaled = is_interrupted;
-    stop.outer = setting->stop;
-    if (status == MO_OK)
-        status = mo_period_price_bound(&p, known_ns, &stop, bound_ns, err);
-    *bound_by = "Lagrangian bound of the loads";
-    mo_period_problem_clear(&p);
-    return status;
-}
-
-mo_status mo_place_best_bound(const mo_place_context *setting,
-                              const mo_instance *x,
-                              const mo_place_result *const *ranked, int n,
-                              int64_t *bound_ns, const char **bound_by,
-                              mo_error *err)
-{
-    mo_stop stop;
-    double limit_s;
-    int64_t known_ns = n > 0 && !ranked[0]->row.why && ranked[0]->row.fits
-                           ? ranked[0]->row.makespan_ns
-                           : INT64_MAX;
-    mo_lower_bound lower;
-    mo_status status;
-
-    *bound_ns = 0;
-    *bound_by = NULL;
-    for (int i = 0; i < n; i++) {
-        int64_t ns = ranked[i]->row.lower_ns;
-
-        if (ns > known_ns) {
-            log_contradiction(setting->logger, ranked[i]->method->name, ns,
-                              known_ns);
-        } else if (ns > *bound_ns) {
-            *bound_ns = ns;
-            *bound_by = ranked[i]->method->name;
-        }
-    }
-    /* Methods that prove a bound have computed this one already where it
-     * pays. */
-    if (*bound_ns > 0)
-        return MO_OK;
-    if (setting->objective == MO_OBJECTIVE_PERIOD)
-        return bound_period(setting, x, known_ns, bound_ns, bound_by, err);
-    limit_s = setting->options->time_s * n;
-    if (limit_s > 0) {
-        limit_s -= mo_driver_clock_s() - setting->begin_s;
-        limit_s = limit_s > MO_PLACE_LEAST_S ? limit_s : MO_PLACE_LEAST_S;
-    }
-    mo_stop_after(&stop, limit_s);
-    stop.signaled = is_interrupted;
-    stop.outer = setting->stop;
-    status = mo_bound_lower_until(x, &setting->regime, &stop, &lower, err);
-    if (status == MO_OK && lower.bound_ns > 0) {
-        *bound_ns = lower.bound_ns;
-        *bound_by = lower.which;
-    }
-    return status;
 }

@@ -23,27 +23,23 @@ static bool is_chosen(const choice *c, const mo_method *method)
     return false;
 }
 
-/* "moirai, single, ..." */
-static const char *list_methods(char *text, size_t size)
-{
-    size_t length = 0;
-
-    *text = '\0';
-    for (int i = 0; mo_method_at(i) && length < size; i++)
-        length += (size_t) snprintf(text + length, size - length, "%s%s",
-                                    i > 0 ? ", " : "", mo_method_at(i)->name);
-    return text;
-}
-
 static mo_status choose_method(choice *c, const char *name, mo_error *err)
 {
     const mo_method *method = mo_method_find(name);
-    char list[512];
 
-    if (!method)
+    if (!method) {
+        /* "moirai, single, ..." */
+        char list[512] = "";
+        size_t length = 0;
+
+        for (int i = 0; mo_method_at(i) && length < sizeof list; i++)
+            length +=
+                (size_t) snprintf(list + length, sizeof list - length, "%s%s",
+                                  i > 0 ? ", " : "", mo_method_at(i)->name);
         return mo_fail(err, MO_E_USAGE,
                        "there is no method '%s'; there are %s, and all", name,
-                       list_methods(list, sizeof list));
+                       list);
+    }
     if (is_chosen(c, method))
         return mo_fail(err, MO_E_USAGE, "--method names %s twice", name);
     c->methods[c->n++] = method;
@@ -137,18 +133,6 @@ mo_status mo_place_select_methods(const mo_place_options *options,
     return MO_OK;
 }
 
-/* Queries the version in the form that will be used: the library where there
- * is one. */
-static mo_status query_version(const mo_solver *solver,
-                               mo_solver_install *found, mo_error *err)
-{
-    bool by_library = found->library && solver->solve;
-
-    return mo_solver_query_version(
-        solver, by_library ? MO_SOLVER_VIA_LIBRARY : MO_SOLVER_VIA_PROCESS,
-        found, err);
-}
-
 mo_status mo_place_assist_solver(const mo_place_options *options,
                                  const mo_solver **solver,
                                  mo_solver_install *found, mo_error *err)
@@ -166,7 +150,13 @@ mo_status mo_place_assist_solver(const mo_place_options *options,
         return status;
     if (found->program || (found->library && wanted->solve)) {
         *solver = wanted;
-        return query_version(wanted, found, err);
+        /* Queries the version in the form that will be used: the library where
+         * there is one. */
+        bool by_library = found->library && wanted->solve;
+
+        return mo_solver_query_version(
+            wanted, by_library ? MO_SOLVER_VIA_LIBRARY : MO_SOLVER_VIA_PROCESS,
+            found, err);
     }
     return options->assist
                ? mo_fail(err, MO_E_SUPPORT,

@@ -18,6 +18,7 @@
 typedef struct mo_place_options {
     mo_option_list methods; /* comma-separated names; freed by the command */
     double time_s, gap;
+    double work_s; /* counted work, in seconds of one core; 0: no limit */
     int64_t seed, threads, rounds;
     const char *assist; /* NULL: the embedded solver, if it is installed */
     bool ablation;
@@ -43,6 +44,9 @@ typedef struct mo_place_options {
       MO_OPTION_DOUBLE, .to = &(o)->gap, .min = 0, .max = 1 },                 \
     { 0, "rounds", "N", "stop after N rounds of improvement",            \
       MO_OPTION_INT, .to = &(o)->rounds, .min = 0, .max = INT32_MAX },         \
+    { 0, "work", "SECONDS",                                                    \
+      "stop after so much counted work, at any speed of the machine",          \
+      MO_OPTION_DOUBLE, .to = &(o)->work_s, .min = 0, .max = 1e9 },            \
     { 0, "seed", "N", "random seed (default 1)",             \
       MO_OPTION_INT, .to = &(o)->seed, .min = 0, .max = 9007199254740992.0 },  \
     { 0, "threads", "N", "threads (default: one per core)",   \

@@ -202,10 +202,24 @@ static mo_status add_methods(const moirai_plugin *plugin, mo_error *err)
     return status;
 }
 
-static mo_status add_solvers(const moirai_plugin *plugin, mo_error *err)
+static mo_status add_plugin(const moirai_plugin *plugin, mo_error *err)
 {
     mo_status status = MO_OK;
 
+    if (!plugin)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "is no plug-in of this version: it does not export %s",
+                       symbol);
+    if (plugin->size < sizeof *plugin)
+        return mo_fail(err, MO_E_SUPPORT, "%s is too small: compile it again",
+                       symbol);
+    if (plugin->n_methods < 0 || (plugin->n_methods > 0 && !plugin->methods) ||
+        plugin->n_solvers < 0 || (plugin->n_solvers > 0 && !plugin->solvers))
+        return mo_fail(err, MO_E_SUPPORT,
+                       "%s has numbers without methods or solvers", symbol);
+    status = add_methods(plugin, err);
+    if (status != MO_OK)
+        return status;
     for (int i = 0; i < plugin->n_solvers && status == MO_OK; i++) {
         const moirai_plugin_solver *entry = &plugin->solvers[i];
         mo_solver *made = NULL;
@@ -228,25 +242,6 @@ static mo_status add_solvers(const moirai_plugin *plugin, mo_error *err)
             free(made);
     }
     return status;
-}
-
-static mo_status add_plugin(const moirai_plugin *plugin, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    if (!plugin)
-        return mo_fail(err, MO_E_SUPPORT,
-                       "is no plug-in of this version: it does not export %s",
-                       symbol);
-    if (plugin->size < sizeof *plugin)
-        return mo_fail(err, MO_E_SUPPORT, "%s is too small: compile it again",
-                       symbol);
-    if (plugin->n_methods < 0 || (plugin->n_methods > 0 && !plugin->methods) ||
-        plugin->n_solvers < 0 || (plugin->n_solvers > 0 && !plugin->solvers))
-        return mo_fail(err, MO_E_SUPPORT,
-                       "%s has numbers without methods or solvers", symbol);
-    status = add_methods(plugin, err);
-    return status == MO_OK ? add_solvers(plugin, err) : status;
 }
 
 /* Objects that have been loaded; a second dlopen() returns the same handle. */

@@ -39,9 +39,9 @@ moirai_view mo_plugin_view(const mo_instance *x, const mo_regime *regime,
         .tensor_bytes = x->tensor_bytes,
         .pin = x->pin,
         .group = x->group,
-        .flow_row = x->flow_row,
-        .pair_column = x->pair_kind,
-        .transfer_ns = x->comm_ns,
-        .n_columns = x->n_kinds,
+        .flow_row = x->comm.flow_row,
+        .pair_column = x->comm.pair_kind,
+        .transfer_ns = x->comm.ns,
+        .n_columns = x->comm.n_kinds,
     };
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/minmax.h"
-#include "exec/runtime/background_load.h"
+#include "exec/runtime/run.h"
 
 /* Runs between two preparations of the kernels, which would disturb the
  * measured runs more than a pipeline does: it changes the memory map of the
@@ -90,14 +90,15 @@ int64_t mo_profiler_stream_length(int64_t least, int64_t period_ns)
 }
 
 mo_status mo_profiler_plan_stream(const mo_exec_plan *plan,
-                                  const mo_tensor_dense *inputs,
                                   const mo_run_plan_options *devices,
                                   int n_slots, int64_t n_requests,
-                                  bool time_calls, mo_pipeline_result *result,
-                                  mo_error *err)
+                                  mo_pipeline_result *result, mo_error *err)
 {
     const mo_transport_world_options world_options = { 0 };
-    mo_profiler_target network = { .plan = plan, .inputs = inputs };
+    mo_profiler_target network = { .plan = plan, .inputs = devices->inputs };
+    /* Loads of calls are of a single device. */
+    bool time_calls =
+        plan->n_devices == 1 && devices->backends[0]->separate_memory;
     mo_run_plan_options run = *devices;
     const mo_pipeline_options options = { .run = &run,
                                           .n_slots = n_slots,
@@ -123,8 +124,7 @@ mo_status mo_profiler_target_stream(const mo_profiler_target *target,
 {
     const mo_run_plan_options run = options_of(target);
 
-    return mo_profiler_plan_stream(target->plan, target->inputs, &run, n_slots,
-                                   n_requests, target->backend->separate_memory,
+    return mo_profiler_plan_stream(target->plan, &run, n_slots, n_requests,
                                    result, err);
 }
 

@@ -36,14 +36,11 @@ mo_status mo_profiler_target_stream(const mo_profiler_target *target,
                                     int n_slots, int64_t n_requests,
                                     mo_pipeline_result *result, mo_error *err);
 
-/* The same for any plan, on the devices of the options. time_calls: with loads
- * of calls, of a single device with memory of its own. */
+/* The same for any plan, on the devices and with the inputs of the options. */
 mo_status mo_profiler_plan_stream(const mo_exec_plan *plan,
-                                  const mo_tensor_dense *inputs,
                                   const mo_run_plan_options *devices,
                                   int n_slots, int64_t n_requests,
-                                  bool time_calls, mo_pipeline_result *result,
-                                  mo_error *err);
+                                  mo_pipeline_result *result, mo_error *err);
 
 /* Returns how many requests of that period take half a second: not below
  * least, and limited. */

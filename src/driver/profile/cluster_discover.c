@@ -3,6 +3,7 @@
 
 #include "driver/profile/cluster_discover.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,216 @@
 #include "base/number.h"
 #include "base/out.h"
 #include "base/utf8.h"
-#include "driver/output_files.h"
-#include "driver/profile/cluster_measure.h"
+#include "driver/exec/device_units.h"
+#include "driver/output_guard.h"
+#include "driver/profile/link_rows.h"
 #include "driver/profile/load_log.h"
+#include "cost/cluster/cluster_write.h"
 #include "cost/cluster/cpu_list.h"
 #include "exec/discover/discover.h"
+#include "exec/measure/bench.h"
+
+enum { NOTE_SIZE = 512, NS_PER_US = 1000 };
+
+/* State of the measurement. */
+typedef struct measurement {
+    mo_cluster *cluster;
+    mo_cluster_notes *notes;
+    const mo_transport *transport;
+    mo_transport_world *world;
+    const mo_driver_log *logger;
+    int rank;
+    mo_exec_units units;
+    const char **ids;
+    const char **device_notes, **link_notes; /* the cluster's */
+} measurement;
+
+static mo_status set_note(measurement *w, const char **note, const char *text,
+                          mo_error *err)
+{
+    char *kept = mo_arena_text(w->cluster->arena, text, strlen(text));
+
+    if (!kept)
+        return mo_fail_memory(err);
+    *note = kept;
+    return MO_OK;
+}
+
+static double round_rate(double x)
+{
+    double unit = x < 1 ? 1000 : 10;
+
+    return round(x * unit) / unit;
+}
+
+/* The measured rate replaces that of processors; a GPU keeps its nominal peak,
+ * which the cost models scale. */
+static mo_status note_device(measurement *w, int k,
+                             const mo_measure_device_rates *reached,
+                             mo_error *err)
+{
+    mo_device *device = &w->cluster->devices[k];
+    double gflops = round_rate(reached->gflops);
+    double gbs = round_rate(reached->bandwidth_gbs);
+    char text[NOTE_SIZE];
+
+    if (!device->is_cpu || gflops <= 0 || gbs <= 0) {
+        snprintf(text, sizeof text,
+                 "%s; measured: a product of floats reaches %g GFLOP/s, a copy "
+                 "%g GB/s",
+                 w->device_notes[k], gflops, gbs);
+        return set_note(w, &w->device_notes[k], text, err);
+    }
+    device->gflops[MO_MATH_F32] = gflops;
+    device->bandwidth_gbs = gbs;
+    snprintf(text, sizeof text,
+             "measured: gflops by a product of floats, memory_bandwidth_gbs by "
+             "a copy; launch_us: assumed");
+    return set_note(w, &w->device_notes[k], text, err);
+}
+
+static mo_status measure_links(measurement *w, mo_error *err)
+{
+    const mo_run_plan_options run = {
+        .transport = w->transport,
+        .world = w->world,
+        .backends = w->units.backends,
+        .units = w->units.options,
+        .rank_of = w->units.rank_of,
+    };
+    const mo_measure_links_options options = {
+        .n_devices = w->cluster->n_devices, .ids = w->ids, .run = &run
+    };
+    mo_measure_link_row *rows = NULL;
+    mo_profile_link *links = NULL;
+    int n_rows = 0, n_links = 0;
+    mo_status status = MO_OK;
+
+    if (options.n_devices > 1) {
+        mo_driver_log_info(w->logger, "measuring links between %d devices",
+                           options.n_devices);
+        status = mo_measure_links(&options, &rows, &n_rows, err);
+    }
+    if (status == MO_OK && w->rank == 0) {
+        /* The smallest and the largest message of every pair. */
+        int kept = 0;
+
+        for (int i = 0; i < n_rows; i++) {
+            bool first = i == 0 || rows[i].from != rows[i - 1].from ||
+                         rows[i].to != rows[i - 1].to;
+            bool last = i + 1 == n_rows || rows[i].from != rows[i + 1].from ||
+                        rows[i].to != rows[i + 1].to;
+
+            if (first || last)
+                rows[kept++] = rows[i];
+        }
+        status = mo_profiler_link_rows_make(rows, kept, w->ids, &links,
+                                            &n_links, err);
+    }
+    for (int i = 0; i < n_links && status == MO_OK; i++) {
+        int from = mo_cluster_find(w->cluster, links[i].from);
+        int to = mo_cluster_find(w->cluster, links[i].to);
+        int l = mo_cluster_find_link(w->cluster, from, to);
+        char text[NOTE_SIZE];
+
+        if (l < 0)
+            continue;
+        w->cluster->links[l].gbps = links[i].gbps;
+        w->cluster->links[l].latency_ns =
+            (int64_t) llround(links[i].latency_us * NS_PER_US);
+        snprintf(text, sizeof text, "measured, path: %s", links[i].path);
+        status = set_note(w, &w->link_notes[l], text, err);
+    }
+    free(links);
+    free(rows);
+    return status;
+}
+
+static mo_status prepare_units(measurement *w, mo_error *err)
+{
+    mo_exec_config wants = MO_EXEC_CONFIG_DEFAULTS;
+    mo_arena *arena = w->cluster->arena;
+    size_t n = (size_t) w->cluster->n_devices;
+    size_t n_links = (size_t) w->cluster->n_links;
+    mo_status status;
+
+    /* Notes change: copies of both lists, in the same arena. */
+    w->device_notes = mo_arena_array(arena, n, sizeof(char *));
+    w->link_notes = mo_arena_array(arena, n_links, sizeof(char *));
+    if (!w->device_notes || !w->link_notes)
+        return mo_fail_memory(err);
+    for (size_t k = 0; k < n; k++)
+        w->device_notes[k] = w->notes->devices[k];
+    for (size_t l = 0; l < n_links; l++)
+        w->link_notes[l] = w->notes->links[l];
+    w->notes->devices = w->device_notes;
+    w->notes->links = w->link_notes;
+    wants.no_measure = true; /* no autotuning of products, which takes longer */
+    status = mo_exec_units_make(w->cluster, w->transport->n_ranks(w->world),
+                                w->rank, &wants, &w->units, err);
+    w->ids = calloc(n, sizeof *w->ids);
+    if (status == MO_OK && !w->ids)
+        return mo_fail_memory(err);
+    for (size_t k = 0; k < n && status == MO_OK; k++)
+        w->ids[k] = w->cluster->devices[k].id;
+    return status;
+}
+
+/*
+ * Replaces nominal numbers by measured ones and notes it: links between any
+ * two devices, and rates of processors. Collective: all ranks call it with the
+ * same cluster, and rank 0 has the result. A GPU keeps the peaks that
+ * predictions are based on; its measured rate is in its note.
+ */
+static mo_status measure_cluster(mo_cluster *cluster, mo_cluster_notes *notes,
+                                 const mo_transport *transport,
+                                 mo_transport_world *world,
+                                 const mo_driver_log *logger, mo_error *err)
+{
+    measurement w = { .cluster = cluster,
+                      .notes = notes,
+                      .transport = transport,
+                      .world = world,
+                      .logger = logger,
+                      .rank = transport->rank(world) };
+    mo_progress step;
+    mo_status status = prepare_units(&w, err);
+
+    mo_driver_log_step(logger, &step, "measuring");
+    for (int k = 0; k < cluster->n_devices && status == MO_OK; k++) {
+        mo_driver_log_info(logger, "measuring device '%s'",
+                           cluster->devices[k].id);
+        mo_progress_detail(&step, "device '%s'", cluster->devices[k].id);
+        /* Devices of one rank are measured one after the other; ranks measure
+         * concurrently, as they run. */
+        int of = w.units.rank_of[k];
+        mo_measure_device_rates reached = { 0 };
+
+        status = MO_OK;
+        if (of == w.rank)
+            status = mo_measure_device(w.units.backends[k], &w.units.options[k],
+                                       &reached, err);
+        if (status == MO_OK && of > 0 && (w.rank == of || w.rank == 0))
+            status = w.transport->collect(w.world, of, &reached, sizeof reached,
+                                          err);
+        if (status == MO_OK &&
+            !(isfinite(reached.gflops) && reached.gflops >= 0 &&
+              isfinite(reached.bandwidth_gbs) && reached.bandwidth_gbs >= 0))
+            status = mo_fail(err, MO_E_IO,
+                             "rank %d sends rates of device '%s' that are no "
+                             "numbers: use the same moirai everywhere",
+                             of, w.cluster->devices[k].id);
+        if (status == MO_OK && w.rank == 0)
+            status = note_device(&w, k, &reached, err);
+    }
+    mo_progress_detail(&step, "links");
+    if (status == MO_OK)
+        status = measure_links(&w, err);
+    mo_progress_end(&step);
+    mo_exec_units_clear(&w.units);
+    free(w.ids);
+    return status;
+}
 
 enum { MOST_CPUS = 64, LINE_SIZE = 512, HEAD_SIZE = 256 };
 
@@ -91,36 +297,6 @@ static void log_note(const char *text)
     fprintf(stderr, "moirai-cluster: %s\n", text);
 }
 
-/* Logs the devices of each machine, at rank 0. */
-static void log_inventory(const work *w)
-{
-    for (int r = 0; r < w->n_ranks && !w->o->logger.quiet; r++) {
-        const mo_discover_inventory *s = &w->inventories[r];
-        char host[LINE_SIZE];
-
-        mo_utf8_escape_controls(host, sizeof host, s->host);
-        if (s->n_gpus == 0 && *s->no_gpu && w->how.cpus > 0)
-            fprintf(stderr,
-                    "%s: no GPU on %s, its processors alone are taken: %s\n",
-                    w->o->logger.command, host, s->no_gpu);
-    }
-}
-
-static mo_status inventory_devices(work *w, mo_error *err)
-{
-    mo_status status;
-
-    w->inventories = calloc((size_t) w->n_ranks, sizeof *w->inventories);
-    if (!w->inventories)
-        return mo_fail_memory(err);
-    status =
-        mo_discover_local(w->gpus, w->n_gpus, &w->inventories[w->rank], err);
-    if (status == MO_OK)
-        status = mo_discover_gather(w->transport, w->world, w->o->measure,
-                                    w->inventories, err);
-    return status;
-}
-
 /* Measuring needs the devices of all ranks. */
 static mo_status find_devices(work *w, mo_error *err)
 {
@@ -129,19 +305,38 @@ static mo_status find_devices(work *w, mo_error *err)
     if (w->o->topology)
         status = mo_cluster_read(w->o->topology, &w->topology, err);
     w->how.topology = w->topology;
+    w->inventories = calloc((size_t) w->n_ranks, sizeof *w->inventories);
+    if (status == MO_OK && !w->inventories)
+        status = mo_fail_memory(err);
     if (status == MO_OK)
-        status = inventory_devices(w, err);
+        status = mo_discover_local(w->gpus, w->n_gpus, &w->inventories[w->rank],
+                                   err);
+    if (status == MO_OK)
+        status = mo_discover_gather(w->transport, w->world, w->o->measure,
+                                    w->inventories, err);
     if (status != MO_OK || (w->rank > 0 && !w->o->measure))
         return status;
-    if (w->rank == 0)
-        log_inventory(w);
+    if (w->rank == 0) {
+        /* Logs the devices of each machine, at rank 0. */
+        for (int r = 0; r < w->n_ranks && !w->o->logger.quiet; r++) {
+            const mo_discover_inventory *s = &w->inventories[r];
+            char host[LINE_SIZE];
+
+            mo_utf8_escape_controls(host, sizeof host, s->host);
+            if (s->n_gpus == 0 && *s->no_gpu && w->how.cpus > 0)
+                fprintf(
+                    stderr,
+                    "%s: no GPU on %s, its processors alone are taken: %s\n",
+                    w->o->logger.command, host, s->no_gpu);
+        }
+    }
     status = mo_discover_cluster(w->inventories, w->n_ranks, &w->how,
                                  &w->cluster, &w->notes, err);
     if (status != MO_OK || !w->o->measure)
         return status;
     mo_measure_load_read(NULL, &w->load);
-    status = mo_driver_cluster_measure(w->cluster, &w->notes, w->transport,
-                                       w->world, &w->o->logger, err);
+    status = measure_cluster(w->cluster, &w->notes, w->transport, w->world,
+                             &w->o->logger, err);
     mo_measure_load_since(NULL, &w->load);
     if (status == MO_OK)
         status = mo_measure_load_gather(w->transport, w->world, &w->load, err);
@@ -175,12 +370,12 @@ mo_status mo_driver_cluster_discover(mo_driver_cluster_options *o,
                                      mo_error *err)
 {
     const mo_output_file output = { .option = "--output", .path = o->output };
+    const mo_output_guard guard = { .outputs = &output, .n = 1 };
     work w = { .o = o, .how = { .precision = o->precision } };
-    mo_status status =
-        mo_output_files_check_input(&output, 1, o->topology, err);
+    mo_status status = mo_output_guard_check_input(&guard, o->topology, err);
 
     if (status == MO_OK)
-        status = mo_launch_options_check_outputs(&o->job, &output, 1, err);
+        status = mo_launch_options_check_outputs(&o->job, &guard, err);
     if (status == MO_OK)
         status = read_gpus(&w, err);
     if (status == MO_OK)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/out.h"
-#include "driver/output_files.h"
+#include "driver/output_guard.h"
 #include "driver/profile/profile_options.h"
 #include "coarsen/clean.h"
 #include "cost/calibrate/accuracy.h"
@@ -155,11 +155,12 @@ mo_status mo_profiler_fit(mo_profiler_options *o, char **files, size_t n,
                           mo_error *err)
 {
     const mo_output_file output = { .option = "--output", .path = o->output };
+    const mo_output_guard guard = { .outputs = &output, .n = 1 };
     work w = { .part = NULL };
     mo_status status = mo_clean_parse(o->clean, &o->passes, err);
 
     for (size_t i = 0; i < n && status == MO_OK; i++)
-        status = mo_output_files_check_input(&output, 1, files[i], err);
+        status = mo_output_guard_check_input(&guard, files[i], err);
     for (size_t i = 0; i < n && status == MO_OK; i++) {
         status = add_file(o, files[i], &w.samples, err);
         if (!w.outside && w.samples.outside_line > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "driver/profile/graph_links.h"
+#include "driver/profile/measure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,25 +86,24 @@ static mo_status add_links(const bench *b, const mo_profiler_ranks *ranks,
     return status;
 }
 
-mo_status mo_profiler_measure_links(const mo_profiler_devices *devices,
-                                    const mo_profiler_ranks *ranks,
-                                    const mo_driver_log *logger,
-                                    mo_profiler_table *rows, bool *added,
+mo_status mo_profiler_measure_links(mo_profiler_work *w, bool *added,
                                     mo_error *err)
 {
+    const mo_profile *profile = w->rows.profile;
     bench b = { .n = 0 };
-    mo_status status = set_up(devices, &b, err);
+    mo_status status = set_up(&w->devices, &b, err);
     bool missing = false;
 
     *added = false;
     if (status == MO_OK)
-        missing = !mo_profiler_link_rows_complete(rows->profile, b.ids, b.n) ||
-                  (rows->profile && !are_of_ranks(rows->profile, &b));
+        missing = !mo_profiler_link_rows_complete(profile, b.ids, b.n) ||
+                  (profile && !are_of_ranks(profile, &b));
     if (status == MO_OK)
-        status = mo_profiler_ranks_broadcast_flags(ranks, &missing, 1, err);
+        status = mo_profiler_ranks_broadcast_flags(&w->ranks, &missing, 1, err);
     if (status == MO_OK && missing) {
-        mo_driver_log_info(logger, "measuring links between %d devices", b.n);
-        status = add_links(&b, ranks, rows, added, err);
+        mo_driver_log_info(&w->o->logger, "measuring links between %d devices",
+                           b.n);
+        status = add_links(&b, &w->ranks, &w->rows, added, err);
     }
     free(b.ids);
     free(b.backends);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "driver/profile/host_overheads.h"
+#include "driver/profile/measure.h"
 
 #include <math.h>
 
 #include "base/minmax.h"
-#include "exec/measure/bench_overhead.h"
+#include "exec/measure/bench.h"
 
 /* Measures the overhead of transfers between CPU devices. */
-static mo_status measure_transfers(const mo_profiler_devices *devices,
-                                   int in_flight, mo_profile *profile,
-                                   bool *added, mo_error *err)
+static mo_status measure_transfers(const mo_profiler_work *w, bool *added,
+                                   mo_error *err)
 {
+    const mo_profiler_devices *devices = &w->devices;
+    mo_profile *profile = w->rows.profile;
     mo_backend_unit_options units[2];
     mo_measure_overhead measured = { 0 };
     int n = 0;
@@ -24,7 +25,8 @@ static mo_status measure_transfers(const mo_profiler_devices *devices,
             units[n++] = devices->units.options[k];
     if (n < 2 || profile->overhead_us > 0)
         return MO_OK;
-    status = mo_measure_overhead_run(units, in_flight, &measured, err);
+    status =
+        mo_measure_overhead_run(units, (int) w->o->in_flight, &measured, err);
     if (status != MO_OK)
         return status;
     profile->overhead_us = measured.overhead_us;
@@ -34,11 +36,12 @@ static mo_status measure_transfers(const mo_profiler_devices *devices,
 }
 
 /* Measures the launch overhead of GPUs. */
-static mo_status measure_launches(const mo_profiler_devices *devices,
-                                  int in_flight, int n_calls,
-                                  int64_t least_period_ns, mo_profile *profile,
-                                  bool *added, mo_error *err)
+static mo_status measure_launches(const mo_profiler_work *w, bool *added,
+                                  mo_error *err)
 {
+    const mo_profiler_devices *devices = &w->devices;
+    mo_profile *profile = w->rows.profile;
+    int n_calls = w->gpu_plan ? w->gpu_plan->n_calls : 0;
     mo_backend_unit_options units[2];
     const mo_backend *backend = NULL;
     mo_measure_host measured = { 0 };
@@ -56,33 +59,27 @@ static mo_status measure_launches(const mo_profiler_devices *devices,
     }
     if (n < 2 || profile->host_request_us > 0)
         return MO_OK;
-    status = mo_measure_host_run(backend, units, in_flight, &measured, err);
+    status = mo_measure_host_run(backend, units, (int) w->o->in_flight,
+                                 &measured, err);
     if (status != MO_OK)
         return status;
     profile->host_request_us =
         measured.request_us + measured.call_us * mo_max_int(n_calls - 1, 0);
-    if (least_period_ns > 0)
+    if (w->least_period_ns > 0)
         profile->host_request_us =
-            fmin(profile->host_request_us, (double) least_period_ns / 1000);
+            fmin(profile->host_request_us, (double) w->least_period_ns / 1000);
     profile->host_transfer_us = measured.transfer_us;
     *added = true;
     return MO_OK;
 }
 
-mo_status mo_profiler_measure_overheads(const mo_profiler_devices *devices,
-                                        const mo_profiler_ranks *ranks,
-                                        int in_flight, int n_calls,
-                                        int64_t least_period_ns,
-                                        mo_profile *profile, bool *added,
+mo_status mo_profiler_measure_overheads(const mo_profiler_work *w, bool *added,
                                         mo_error *err)
 {
     mo_status status;
 
-    if (!profile || ranks->n_ranks > 1)
+    if (!w->rows.profile || w->ranks.n_ranks > 1)
         return MO_OK;
-    status = measure_transfers(devices, in_flight, profile, added, err);
-    if (status != MO_OK)
-        return status;
-    return measure_launches(devices, in_flight, n_calls, least_period_ns,
-                            profile, added, err);
+    status = measure_transfers(w, added, err);
+    return status == MO_OK ? measure_launches(w, added, err) : status;
 }

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "cost/profile.h"
-#include "exec/measure/bench_link.h"
+#include "exec/measure/bench.h"
 
 /*
  * Makes one row for each pair of neighbouring measured sizes: time is linear

@@ -12,21 +12,15 @@
 
 #include "base/digest.h"
 #include "driver/exec/device_units.h"
-#include "driver/profile/graph_links.h"
-#include "driver/profile/host_overheads.h"
 #include "driver/profile/load_log.h"
-#include "driver/profile/measure_device.h"
-#include "driver/profile/split_slowdown.h"
-
-/* Rank of the only device. */
-static const int here[] = { 0 };
+#include "driver/profile/measure.h"
 
 static mo_exec_options job_options(const mo_profiler_options *o)
 {
     return (mo_exec_options){
         .prepare = { .formulation = "compact",
                      .fusion = o->fusion,
-                     .shapes = o->shapes },
+                     .read = o->read },
         .inputs = o->inputs,
         .wants = o->wants,
         .weights = o->weights,
@@ -56,37 +50,6 @@ static mo_status make_plans(const mo_exec_options *options, mo_profiler_work *w,
     return mo_exec_job_replan(options, &w->job, &like, &w->gpu_plan, err);
 }
 
-/* Inputs, outputs and the values of a device of threads are held by this
- * process. */
-static mo_status check_memory(const mo_exec_options *options,
-                              const mo_profiler_work *w, mo_error *err)
-{
-    int rank_of[] = { 0 };
-    const mo_backend *backends[] = { w->devices.units.backends[0] };
-    const mo_exec_units one = { .n = 1,
-                                .rank_of = rank_of,
-                                .backends = backends };
-
-    for (int k = w->devices.cluster->n_devices - 1; k >= 0; k--)
-        if (mo_profiler_is_own(w, k) &&
-            !w->devices.units.backends[k]->separate_memory)
-            backends[0] = w->devices.units.backends[k];
-    return mo_exec_units_check_memory(
-        &one, w->job.plan, 0, mo_exec_job_memory_left(options, &w->job), err);
-}
-
-/* Parts of a GPU measured one by one are another configuration. */
-static const char *parts_of(mo_profiler_work *w)
-{
-    const mo_profiler_options *o = w->o;
-
-    if (!o->wants.emulate)
-        return NULL;
-    snprintf(w->parts, sizeof w->parts, "%s%s", o->wants.emulate,
-             o->alone ? " alone" : "");
-    return w->parts;
-}
-
 /* Ranks exchange measurements by signature and device. */
 static mo_status check_same(const mo_profiler_work *w, mo_error *err)
 {
@@ -108,7 +71,7 @@ static mo_status prepare_work(mo_profiler_work *w, const char *path,
                               mo_error *err)
 {
     const mo_exec_options options = job_options(w->o);
-    const mo_prepared *made = &w->job.review.made;
+    const mo_problem *problem = &w->job.review.problem;
     mo_status status =
         mo_profiler_devices_find(w->o, &w->ranks, &w->devices, err);
 
@@ -118,25 +81,44 @@ static mo_status prepare_work(mo_profiler_work *w, const char *path,
         status = mo_fail_at(err, MO_E_INPUT, path, 0,
                             "cannot run on one device: its ops are pinned to "
                             "several; take the pins out to measure it");
-    if (status == MO_OK && made->loaded.instance->n_devices > 1)
+    if (status == MO_OK && problem->instance->n_devices > 1)
         status = mo_fail_at(err, MO_E_INPUT, path, 0,
                             "is placed on %d devices, but ops are measured on "
                             "one at a time; give its graph",
-                            made->loaded.instance->n_devices);
+                            problem->instance->n_devices);
     if (status == MO_OK)
         mo_exec_fit_log(&w->devices.units.fits[0], -1, &w->o->logger);
     if (status == MO_OK)
         status = make_plans(&options, w, err);
+    if (status == MO_OK) {
+        /* Inputs, outputs and the values of a device of threads are held by
+         * this process. */
+        int rank_of[] = { 0 };
+        const mo_backend *backends[] = { w->devices.units.backends[0] };
+        const mo_exec_units one = { .n = 1,
+                                    .rank_of = rank_of,
+                                    .backends = backends };
+
+        for (int k = w->devices.cluster->n_devices - 1; k >= 0; k--)
+            if (mo_profiler_is_own(w, k) &&
+                !w->devices.units.backends[k]->separate_memory)
+                backends[0] = w->devices.units.backends[k];
+        status = mo_exec_units_check_memory(
+            &one, w->job.plan, 0, mo_exec_job_memory_left(&options, &w->job),
+            err);
+    }
     if (status == MO_OK)
-        status = check_memory(&options, w, err);
-    if (status == MO_OK)
-        status = mo_exec_inputs_make(&options, made->fine, w->job.plan, here, 0,
-                                     true, &w->inputs, err);
+        status = mo_exec_inputs_make(&options, problem->fine, w->job.plan, NULL,
+                                     0, &w->inputs, err);
     w->rows.in_flight = (int) w->o->in_flight;
+    /* Parts of a GPU measured one by one are another configuration. */
+    if (w->o->wants.emulate)
+        snprintf(w->parts, sizeof w->parts, "%s%s", w->o->wants.emulate,
+                 w->o->alone ? " alone" : "");
     if (status == MO_OK)
-        status =
-            mo_profiler_table_open(made->coarse ? made->coarse : made->fine,
-                                   w->o->output, parts_of(w), &w->rows, err);
+        status = mo_profiler_table_open(
+            mo_problem_placed(problem), w->o->output,
+            w->parts[0] ? w->parts : NULL, &w->rows, err);
     if (status != MO_OK)
         return status;
     w->measured = calloc((size_t) w->devices.cluster->n_devices *
@@ -144,36 +126,6 @@ static mo_status prepare_work(mo_profiler_work *w, const char *path,
                              1,
                          sizeof *w->measured);
     return w->measured ? check_same(w, err) : mo_fail_memory(err);
-}
-
-static bool has_all(const mo_profiler_work *w, int device)
-{
-    const mo_exec_plan *plan = w->job.plan;
-
-    for (int i = 0; i < plan->n_items; i++)
-        if (plan->items[i].op != MO_PLAN_NONE &&
-            !mo_profiler_table_has(
-                &w->rows, mo_profiler_devices_name(&w->devices, device),
-                w->rows.signature_of[plan->items[i].op], (int) w->o->runs))
-            return false;
-    return true;
-}
-
-/* Adds rows for the device and, in one process, the equivalent devices after
- * it. */
-static mo_status add_rows(mo_profiler_work *w, int device, mo_error *err)
-{
-    const mo_profiler_devices *d = &w->devices;
-    mo_status status = MO_OK;
-
-    for (int k = device; k < d->cluster->n_devices && status == MO_OK; k++)
-        if (k == device ||
-            (w->ranks.n_ranks == 1 && mo_profiler_devices_available(d, k) &&
-             mo_profiler_devices_equivalent(d, device, k)))
-            status =
-                mo_profiler_table_add(&w->rows, mo_profiler_devices_name(d, k),
-                                      mo_profiler_measured(w, device), err);
-    return status;
 }
 
 /* Measurements are saved at once if there is a file. Other ranks than the
@@ -185,111 +137,84 @@ static mo_status save_profile(const mo_profiler_work *w, mo_error *err)
     return mo_profiler_table_write(&w->rows, w->o->output, err);
 }
 
+/* Whether the device can be measured, and the profile lacks an op of it. */
 static bool is_needed(const mo_profiler_work *w, int device)
 {
-    return mo_profiler_devices_available(&w->devices, device) &&
-           !has_all(w, device);
+    const mo_exec_plan *plan = w->job.plan;
+
+    if (!mo_profiler_devices_available(&w->devices, device))
+        return false;
+    for (int i = 0; i < plan->n_items; i++)
+        if (plan->items[i].op != MO_PLAN_NONE &&
+            !mo_profiler_table_has(
+                &w->rows, mo_profiler_devices_name(&w->devices, device),
+                w->rows.signature_of[plan->items[i].op], (int) w->o->runs))
+            return true;
+    return false;
 }
 
-/* What another rank has measured is written to the profile. */
-static mo_status check_measured(const mo_profiler_work *w, int device,
-                                mo_error *err)
+/* Rank 0 adds what another rank has measured: rows for the device and, in one
+ * process, the equivalent devices after it. */
+static mo_status collect_device(mo_profiler_work *w, int device, mo_error *err)
 {
-    const mo_profiler_stat *m = mo_profiler_measured(w, device);
+    const mo_profiler_devices *d = &w->devices;
+    mo_profiler_stat *m = mo_profiler_measured(w, device);
+    mo_status status = mo_profiler_ranks_collect(
+        &w->ranks, d->units.rank_of[device], m,
+        (size_t) w->rows.n_signatures * sizeof *m, err);
 
+    if (status != MO_OK || w->ranks.rank != 0)
+        return status;
     for (int i = 0; i < w->rows.n_signatures; i++)
         if (!isfinite(m[i].median_us) || m[i].median_us < 0 ||
             !isfinite(m[i].spread_us) || m[i].spread_us < 0 || m[i].count < 0)
             return mo_fail(err, MO_E_IO,
                            "rank %d sends times of device '%s' that are no "
                            "times: use the same moirai everywhere",
-                           w->devices.units.rank_of[device],
-                           mo_profiler_devices_name(&w->devices, device));
-    return MO_OK;
-}
-
-/* Rank 0 adds what another rank has measured. */
-static mo_status collect_device(mo_profiler_work *w, int device, mo_error *err)
-{
-    mo_status status = mo_profiler_ranks_collect(
-        &w->ranks, w->devices.units.rank_of[device],
-        mo_profiler_measured(w, device),
-        (size_t) w->rows.n_signatures * sizeof *w->measured, err);
-
-    if (status == MO_OK && w->ranks.rank == 0)
-        status = check_measured(w, device, err);
-    if (status == MO_OK && w->ranks.rank == 0)
-        status = add_rows(w, device, err);
-    return status == MO_OK && w->ranks.rank == 0 ? save_profile(w, err)
-                                                 : status;
+                           d->units.rank_of[device],
+                           mo_profiler_devices_name(d, device));
+    for (int k = device; k < d->cluster->n_devices && status == MO_OK; k++)
+        if (k == device ||
+            (w->ranks.n_ranks == 1 && mo_profiler_devices_available(d, k) &&
+             mo_profiler_devices_equivalent(d, device, k)))
+            status = mo_profiler_table_add(
+                &w->rows, mo_profiler_devices_name(d, k), m, err);
+    return status == MO_OK ? save_profile(w, err) : status;
 }
 
 /* Ranks measure at the same time, as they run: each is background load of the
  * others. Rank 0, which has the profile, decides what is needed. */
-static mo_status measure_by_ranks(mo_profiler_work *w, bool *needed,
-                                  mo_error *err)
-{
-    int n = w->devices.cluster->n_devices;
-    mo_status status;
-
-    for (int k = 0; k < n; k++)
-        needed[k] = is_needed(w, k);
-    status =
-        mo_profiler_ranks_broadcast_flags(&w->ranks, needed, (size_t) n, err);
-    for (int k = 0; k < n && status == MO_OK; k++)
-        if (needed[k] && mo_profiler_is_own(w, k))
-            status = mo_profiler_measure_device(w, k, err);
-    for (int k = 0; k < n && status == MO_OK; k++)
-        if (needed[k])
-            status = collect_device(w, k, err);
-    return status;
-}
-
-static mo_status measure_by_threads(mo_profiler_work *w, mo_error *err)
-{
-    int n = w->devices.cluster->n_devices;
-    mo_status status = MO_OK;
-
-    for (int k = 0; k < n && status == MO_OK; k++) {
-        w->done = (int64_t) k * MO_PROFILER_ROUNDS;
-        if (!is_needed(w, k))
-            continue;
-        status = mo_profiler_measure_device(w, k, err);
-        if (status == MO_OK)
-            status = collect_device(w, k, err);
-    }
-    return status;
-}
-
 static mo_status measure_devices(mo_profiler_work *w, mo_error *err)
 {
-    size_t n = (size_t) w->devices.cluster->n_devices;
-    bool *needed = calloc(n, sizeof *needed);
-    mo_status status;
+    int n = w->devices.cluster->n_devices;
+    bool *needed = calloc((size_t) n, sizeof *needed);
+    bool alone = w->ranks.n_ranks == 1;
+    mo_status status = MO_OK;
 
     if (!needed)
         return mo_fail_memory(err);
-    mo_progress_begin(&w->progress, "measuring ops",
-                      (int64_t) n * MO_PROFILER_ROUNDS, w->o->logger.quiet);
-    status = w->ranks.n_ranks > 1 ? measure_by_ranks(w, needed, err)
-                                  : measure_by_threads(w, err);
+    mo_driver_log_step(&w->o->logger, &w->progress, "measuring ops");
+    for (int k = 0; k < n && !alone; k++)
+        needed[k] = is_needed(w, k);
+    if (!alone)
+        status = mo_profiler_ranks_broadcast_flags(&w->ranks, needed,
+                                                   (size_t) n, err);
+    for (int k = 0; k < n && status == MO_OK; k++) {
+        if (alone) {
+            w->done = (int64_t) k * MO_PROFILER_ROUNDS;
+            needed[k] = is_needed(w, k);
+        }
+        if (needed[k] && mo_profiler_is_own(w, k))
+            status = mo_profiler_measure_device(w, k, err);
+        if (needed[k] && alone && status == MO_OK)
+            status = collect_device(w, k, err);
+    }
+    for (int k = 0; k < n && !alone && status == MO_OK; k++)
+        if (needed[k])
+            status = collect_device(w, k, err);
     mo_progress_end(&w->progress);
     free(needed);
     return status;
-}
-
-/* Where the split cannot run, for want of links or of memory, the profile is
- * complete but for the slowdown. */
-static void measure_split(const mo_profiler_work *w,
-                          const mo_exec_options *options, bool *added)
-{
-    mo_error why = { 0 };
-
-    if (mo_profiler_measure_split(w, options, added, &why) != MO_OK)
-        mo_driver_log_warning(&w->o->logger,
-                              "how much parts slow each other down is not "
-                              "measured: %.800s",
-                              why.text);
 }
 
 /* All between joining and leaving the ranks. */
@@ -298,22 +223,30 @@ static mo_status measure(mo_profiler_work *w, const char *path, mo_error *err)
     const mo_exec_options options = job_options(w->o);
     const char *output = w->o->output;
     mo_measure_load load;
+    mo_error why = { 0 };
+    mo_progress step;
     bool added = false;
     mo_status status = prepare_work(w, path, err);
 
     mo_measure_load_read(NULL, &load);
     if (status == MO_OK)
         status = measure_devices(w, err);
+    mo_driver_log_step(&w->o->logger, &step, "measuring links");
     if (status == MO_OK && !w->devices.units.parts)
-        status = mo_profiler_measure_links(
-            &w->devices, &w->ranks, &w->o->logger, &w->rows, &added, err);
+        status = mo_profiler_measure_links(w, &added, err);
+    mo_progress_end(&step);
+    mo_driver_log_step(&w->o->logger, &step, "measuring requests in flight");
     if (status == MO_OK && w->o->in_flight > 0)
-        status = mo_profiler_measure_overheads(
-            &w->devices, &w->ranks, (int) w->o->in_flight,
-            w->gpu_plan ? w->gpu_plan->n_calls : 0, w->least_period_ns,
-            w->rows.profile, &added, err);
-    if (status == MO_OK && w->o->in_flight > 0)
-        measure_split(w, &options, &added);
+        status = mo_profiler_measure_overheads(w, &added, err);
+    /* Where the split cannot run, for want of links or of memory, the profile
+     * is complete but for the slowdown. */
+    if (status == MO_OK && w->o->in_flight > 0 &&
+        mo_profiler_measure_split(w, &options, &added, &why) != MO_OK)
+        mo_driver_log_warning(&w->o->logger,
+                              "how much parts slow each other down is not "
+                              "measured: %.800s",
+                              why.text);
+    mo_progress_end(&step);
     mo_measure_load_since(NULL, &load);
     if (status == MO_OK)
         status = mo_measure_load_gather(w->ranks.transport, w->ranks.world,

@@ -14,6 +14,7 @@
 #include "driver/exec/backend_choice.h"
 #include "driver/exec/launch_options.h"
 #include "driver/log.h"
+#include "ingest/read.h"
 
 typedef struct mo_profiler_options {
     const char *output;
@@ -26,7 +27,8 @@ typedef struct mo_profiler_options {
 
     /* run */
     const char *cluster, *fusion;
-    mo_option_list shapes, inputs; /* freed by the command */
+    mo_read_options read;  /* freed by the command */
+    mo_option_list inputs; /* the same */
     int64_t runs, weights;
     int64_t in_flight; /* 0: one run at a time */
     bool alone, as_placed;

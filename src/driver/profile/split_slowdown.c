@@ -7,7 +7,7 @@
  */
 #include <config.h>
 
-#include "driver/profile/split_slowdown.h"
+#include "driver/profile/measure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,9 +33,12 @@ enum {
 /* The splits so far. */
 typedef struct split_series {
     const mo_profiler_work *w;
+    const mo_exec_units *units;
+    const mo_regime *regime;
     const mo_exec_options *options;
-    mo_driver_loaded loaded; /* its instance is made anew for each split */
-    int *device[MAX_SPLITS]; /* by op; owned */
+    mo_problem problem; /* of the job, borrowed, but with the profile so far;
+                           the instance is made anew for each split */
+    int *device[MAX_SPLITS];                  /* by op; owned */
     mo_fit_period_split measured[MAX_SPLITS]; /* arrays are owned */
     int n;
 } split_series;
@@ -45,14 +48,14 @@ typedef struct split_series {
 static mo_status place_split(const split_series *s, int *device, bool *several,
                              mo_error *err)
 {
-    const mo_instance *x = s->loaded.instance;
+    const mo_instance *x = s->problem.instance;
     const mo_method *method =
         s->n == 0 ? &mo_method_dp_contiguous : &mo_method_moirai;
     mo_method_result placed = { 0 };
     mo_stop stop;
     const mo_method_task task = { .method = method,
                                   .x = x,
-                                  .regime = s->w->job.review.regime,
+                                  .regime = *s->regime,
                                   .objective = MO_OBJECTIVE_PERIOD,
                                   .seed = 1,
                                   .gap = 0.01,
@@ -73,17 +76,6 @@ static mo_status place_split(const split_series *s, int *device, bool *several,
     return status;
 }
 
-/* Whether the split is one of those measured before. */
-static bool is_measured(const split_series *s, const int *device)
-{
-    size_t size = (size_t) s->loaded.instance->n * sizeof *device;
-
-    for (int i = 0; i < s->n; i++)
-        if (memcmp(s->device[i], device, size) == 0)
-            return true;
-    return false;
-}
-
 /* Runs a short stream, and one whose length is by the period of that. */
 static mo_status measure_period(const mo_profiler_work *w,
                                 const mo_exec_plan *plan,
@@ -95,6 +87,7 @@ static mo_status measure_period(const mo_profiler_work *w,
                                      .backends = units->backends,
                                      .units = units->options,
                                      .rank_of = units->rank_of,
+                                     .inputs = w->inputs.values,
                                      .min_transfer_ns = transfer_ns };
     int n_slots = (int) mo_min_i64((units->parts ? 2 : 1) * w->o->in_flight,
                                    MO_PIPELINE_MAX_SLOTS);
@@ -104,8 +97,7 @@ static mo_status measure_period(const mo_profiler_work *w,
     for (int i = 0; i < 2 && status == MO_OK; i++) {
         mo_pipeline_result result = { 0 };
 
-        status = mo_profiler_plan_stream(plan, w->inputs.values, &on, n_slots,
-                                         n, false, &result, err);
+        status = mo_profiler_plan_stream(plan, &on, n_slots, n, &result, err);
         *period_ns = result.period_ns;
         n = mo_profiler_stream_length(FIRST_REQUESTS, *period_ns);
         mo_pipeline_result_clear(&result);
@@ -122,8 +114,7 @@ static mo_status compute_loads(const split_series *s, const mo_exec_plan *plan,
     mo_report_throughput_resource *resources = NULL;
     int n = 0;
     mo_status status = mo_exec_resource_loads(
-        plan, &s->loaded, s->w->job.review.regime.congestion, &resources, &n,
-        err);
+        plan, &s->problem, s->regime->congestion, &resources, &n, err);
 
     split->n_parts = plan->n_devices;
     split->load_us = calloc((size_t) plan->n_devices, sizeof *split->load_us);
@@ -156,13 +147,14 @@ static mo_status measure_split(const split_series *s, const int *device,
     mo_exec_plan *plan = NULL;
     int64_t *transfer_ns = NULL, period_ns = 0;
     mo_status status =
-        mo_exec_job_plan_on(s->options, &s->w->job, s->loaded.instance,
-                            &s->w->devices.units, device, &plan, err);
+        mo_exec_job_plan_on(s->options, &s->w->job, s->problem.instance,
+                            s->units, device, &plan, err);
 
     if (status == MO_OK)
         status = compute_loads(s, plan, split, err);
-    if (status == MO_OK && s->w->devices.units.parts)
-        status = mo_emulate_transfer_times(plan, &s->loaded, &transfer_ns, err);
+    if (status == MO_OK && s->units->parts)
+        status =
+            mo_emulate_transfer_times(plan, &s->problem, &transfer_ns, err);
     if (status == MO_OK)
         status = measure_period(s->w, plan, transfer_ns, &period_ns, err);
     split->period_us = (double) mo_max_i64(period_ns, 1) / 1000;
@@ -198,33 +190,25 @@ static mo_status add_split(split_series *s, bool *done, mo_error *err)
                                        .any_size = true };
     int *device = calloc((size_t) g->n_ops + 1, sizeof *device);
     bool several = false;
-    mo_status status = device ? mo_instance_make(g, s->loaded.cluster, &with,
-                                                 &s->loaded.instance, err)
+    mo_status status = device ? mo_instance_make(g, s->problem.cluster, &with,
+                                                 &s->problem.instance, err)
                               : mo_fail_memory(err);
 
     if (status == MO_OK)
         status = place_split(s, device, &several, err);
-    *done = status == MO_OK && (!several || is_measured(s, device));
+    *done = status == MO_OK && !several;
+    for (int i = 0; i < s->n && status == MO_OK; i++) /* one of those before */
+        *done |= memcmp(s->device[i], device,
+                        (size_t) s->problem.instance->n * sizeof *device) == 0;
     s->device[s->n] = device;
     if (status == MO_OK && !*done)
         status = measure_split(s, device, &s->measured[s->n], err);
     s->n++;
     if (status == MO_OK && !*done)
         fit_splits(s, done);
-    mo_instance_free(s->loaded.instance);
-    s->loaded.instance = NULL;
+    mo_instance_free(s->problem.instance);
+    s->problem.instance = NULL;
     return status;
-}
-
-/* Whether the devices are parts of a GPU, or all CPUs. */
-static bool share_hardware(const mo_profiler_work *w)
-{
-    const mo_cluster *cluster = w->devices.cluster;
-    bool all_cpus = true;
-
-    for (int k = 0; k < cluster->n_devices; k++)
-        all_cpus &= cluster->devices[k].is_cpu;
-    return w->devices.units.parts || all_cpus;
 }
 
 mo_status mo_profiler_measure_split(const mo_profiler_work *w,
@@ -233,13 +217,20 @@ mo_status mo_profiler_measure_split(const mo_profiler_work *w,
 {
     mo_profile *profile = w->rows.profile;
     split_series s = { .w = w,
+                       .units = &w->devices.units,
+                       .regime = &w->job.review.regime,
                        .options = options,
-                       .loaded = { w->devices.cluster, profile, NULL } };
-    bool done = false;
+                       .problem = w->job.review.problem };
+    const mo_cluster *cluster = w->devices.cluster;
+    bool done = false, share = true; /* parts of a GPU, or all CPUs */
     mo_status status = MO_OK;
 
-    if (!profile || profile->parts_slowdown > 0 || !share_hardware(w) ||
-        w->o->alone || w->ranks.n_ranks > 1)
+    s.problem.cluster = w->devices.cluster;
+    s.problem.profile = profile;
+    for (int k = 0; k < cluster->n_devices && !s.units->parts; k++)
+        share &= cluster->devices[k].is_cpu;
+    if (!profile || profile->parts_slowdown > 0 || !share || w->o->alone ||
+        w->ranks.n_ranks > 1)
         return MO_OK;
     while (status == MO_OK && !done && s.n < MAX_SPLITS)
         status = add_split(&s, &done, err);

@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/block_bound.h"
+#include "driver/raise_bound.h"
 #include "driver/report/trace_file.h"
 #include "solvers/search/method.h"
 
 enum {
-    MOST_COMPARED_OPS = 5000, /* by all of the default methods */
+    MOST_COMPARED_OPS = 5000, /* by all of the default methods but getf */
+    MOST_LP_OPS = 1000,       /* by getf, which solves an LP of their number */
     MOST_SEARCHED_OPS = 2000, /* the search runs again without each device */
     SEARCH_ROUNDS = -1        /* its start alone */
 };
@@ -27,7 +28,7 @@ static mo_status check_review(const mo_review *first, const mo_review *r,
                           mo_answer_evaluation_count(j) > 0
                               ? mo_answer_evaluation_violation(j, 0)
                               : j->first_error);
-    if (r->made.loaded.instance->digest != first->made.loaded.instance->digest)
+    if (r->problem.instance->digest != first->problem.instance->digest)
         return mo_fail_at(err, MO_E_INPUT, name, 0,
                           "is of another graph or cluster than the first "
                           "solution; report it alone");
@@ -47,9 +48,11 @@ static mo_status find_bound(const mo_review *r, const mo_driver_log *logger,
 {
     const mo_answer_evaluation *j = &r->evaluation;
     int64_t objective_ns = mo_answer_evaluation_objective_ns(j);
+    mo_lower_bound lower = j->lower;
+    mo_status status;
 
-    p->bound_ns = j->lower.bound_ns;
-    p->bound_by = j->lower.which;
+    p->bound_ns = lower.bound_ns;
+    p->bound_by = lower.which;
     if (r->claim.has_bound && r->claim.bound_ns > p->bound_ns &&
         r->claim.bound_ns <= objective_ns) {
         p->claimed_ns = r->claim.bound_ns;
@@ -57,31 +60,11 @@ static mo_status find_bound(const mo_review *r, const mo_driver_log *logger,
     }
     if (j->period_ns >= 0 || p->claimed_ns > 0)
         return MO_OK;
-    return mo_block_bound_raise(r->made.loaded.instance, &r->regime,
-                                j->schedule->makespan_ns, logger, &p->bound_ns,
-                                &p->bound_by, err);
-}
-
-static mo_status make_part(const mo_review *r, const char *name,
-                           const mo_driver_log *logger,
-                           mo_solution_page_part *part, mo_page_placement *p,
-                           mo_error *err)
-{
-    const mo_instance *x = r->made.loaded.instance;
-    const mo_schedule *s = r->evaluation.schedule;
-    mo_status status = mo_critical_path_find(x, s, &part->path, err);
-
-    *p = (mo_page_placement){ .name = name,
-                              .evaluation = &r->evaluation,
-                              .path = &part->path,
-                              .shares = &part->shares,
-                              .memory = &part->memory };
-    if (status == MO_OK)
-        status = mo_time_shares_compute(x, s, &part->path, &part->shares, err);
-    if (status == MO_OK)
-        status = mo_live_memory_profile(x, s, &part->memory, err);
-    if (status == MO_OK)
-        status = find_bound(r, logger, p, err);
+    status =
+        mo_block_bound_raise(r->problem.instance, &r->regime,
+                             j->schedule->makespan_ns, logger, &lower, err);
+    p->bound_ns = lower.bound_ns;
+    p->bound_by = lower.which;
     return status;
 }
 
@@ -96,11 +79,13 @@ mo_status mo_solution_page_defaults(const mo_review *first,
                                                &mo_method_m_etf,
                                                &mo_method_dp_contiguous };
     bool is_period = first->evaluation.period_ns >= 0;
-    bool is_large = first->made.loaded.instance->n > MOST_COMPARED_OPS;
+    bool is_large = first->problem.instance->n > MOST_COMPARED_OPS;
 
     o->n_methods = is_large    ? 2
                    : is_period ? sizeof period / sizeof *period
                                : sizeof latency / sizeof *latency;
+    if (!is_large && !is_period && first->problem.instance->n > MOST_LP_OPS)
+        o->n_methods--; /* getf is the last one */
     o->methods = calloc((size_t) o->n_methods, sizeof *o->methods);
     if (!o->methods)
         return mo_fail_memory(err);
@@ -109,41 +94,44 @@ mo_status mo_solution_page_defaults(const mo_review *first,
     return MO_OK;
 }
 
-/* A device without ops is worth nothing: the placement stays as it is. */
-static void correct_unused(const mo_page_placement *p, int n_devices,
-                           mo_place_ablation *study)
+/* Returns why there is no placement without each device, or NULL. */
+static const char *no_ablation(const mo_instance *x)
 {
-    for (int k = 0; k < n_devices; k++)
-        if (p->shares->devices[k].n_ops == 0)
-            study->losses[k] =
-                (mo_report_device_loss){ .makespan_ns =
-                                             mo_page_objective_ns(p) };
+    return x->n_devices < 2 ? "There is one device."
+           : x->n > MOST_SEARCHED_OPS
+               ? "Not computed: the page places up to 2000 ops again without "
+                 "each device; moirai-place --ablation does it for any number."
+               : NULL;
 }
 
 static mo_status compare_methods(const mo_solution_page_options *o,
                                  const mo_review *r, const mo_page_placement *p,
                                  mo_place_comparison *c, mo_error *err)
 {
-    const mo_instance *x = r->made.loaded.instance;
+    const mo_instance *x = r->problem.instance;
     const mo_place_options place = { .seed = 1, .rounds = SEARCH_ROUNDS };
     const mo_place_context setting = {
         .options = &place,
         .regime = r->regime,
         .objective = r->evaluation.period_ns >= 0 ? MO_OBJECTIVE_PERIOD
                                                   : MO_OBJECTIVE_LATENCY,
+        .in_flight = (int) r->origin.in_flight,
         .logger = o->logger,
         .begin_s = mo_driver_clock_s(),
     };
     mo_status status =
         mo_place_compare_methods(&setting, x, o->methods, o->n_methods, c, err);
 
-    if (status != MO_OK || !o->ablation || x->n_devices < 2 ||
-        x->n > MOST_SEARCHED_OPS)
+    if (status != MO_OK || !o->ablation || no_ablation(x))
         return status;
     status = mo_place_ablation_run(&setting, x, &mo_method_moirai, 0, &c->study,
                                    err);
-    if (status == MO_OK)
-        correct_unused(p, x->n_devices, &c->study);
+    /* A device without ops is worth nothing: the placement stays as it is. */
+    for (int k = 0; k < x->n_devices && status == MO_OK; k++)
+        if (p->shares->devices[k].n_ops == 0)
+            c->study.losses[k] =
+                (mo_report_device_loss){ .makespan_ns =
+                                             mo_page_objective_ns(p) };
     c->report.losses = c->study.losses;
     return status;
 }
@@ -168,6 +156,62 @@ static mo_status add_measured(const mo_solution_page_options *o,
     return status;
 }
 
+/* Memory by liveness is that of many requests: only its peak is known. */
+static mo_status profile_peaks(const mo_review *r, mo_memory_profile *profile,
+                               mo_error *err)
+{
+    size_t n = (size_t) r->problem.instance->n_devices;
+
+    profile->points = calloc(n, sizeof *profile->points);
+    if (!profile->points)
+        return mo_fail_memory(err);
+    for (size_t k = 0; k < n; k++)
+        profile->points[profile->n++] =
+            (mo_memory_point){ .device = (int) k,
+                               .bytes = r->evaluation.verdict->peak_bytes[k] };
+    return MO_OK;
+}
+
+static mo_status make_part(const mo_review *r, mo_page_placement *p,
+                           mo_solution_page_part *part, mo_error *err)
+{
+    const mo_instance *x = r->problem.instance;
+    const mo_schedule *s = r->evaluation.schedule;
+    mo_status status;
+
+    if (r->evaluation.period_ns < 0) {
+        status = mo_critical_path_find(x, s, &part->path, err);
+        if (status == MO_OK)
+            status = mo_live_memory_profile(x, s, &part->memory, err);
+    } else {
+        p->loads = &part->loads;
+        status = mo_period_loads_compute(x, &r->regime, s->device, &part->loads,
+                                         err);
+        if (status == MO_OK)
+            status = profile_peaks(r, &part->memory, err);
+    }
+    return status == MO_OK
+               ? mo_time_shares_compute(x, mo_page_schedule(p),
+                                        p->loads ? mo_page_span_ns(p) : 0,
+                                        &part->path, &part->shares, err)
+               : status;
+}
+
+/* Replication is an alternative to a pipeline. */
+static mo_status add_replicas(const mo_review *r, mo_page *page, mo_error *err)
+{
+    const mo_place_context setting = { .regime = r->regime,
+                                       .objective = MO_OBJECTIVE_PERIOD,
+                                       .in_flight = (int) r->origin.in_flight };
+    mo_report_methods found = { 0 };
+    mo_status status =
+        mo_place_find_replicas(&setting, r->problem.instance, &found, err);
+
+    page->n_replicas = found.n_replicas;
+    page->replicas_ns = found.replicas_ns;
+    return status;
+}
+
 mo_status mo_solution_page_make(const mo_solution_page_options *o,
                                 const mo_review *reviews,
                                 const char *const *names, int n,
@@ -184,18 +228,29 @@ mo_status mo_solution_page_make(const mo_solution_page_options *o,
         int i = made->n;
 
         status = check_review(first, &reviews[i], names[i], err);
-        if (status == MO_OK)
-            status = make_part(&reviews[i], names[i], o->logger,
-                               &made->parts[i], &made->placements[i], err);
+        if (status == MO_OK) {
+            const mo_review *r = &reviews[i];
+            mo_solution_page_part *part = &made->parts[i];
+            mo_page_placement *p = &made->placements[i];
+
+            *p = (mo_page_placement){ .name = names[i],
+                                      .evaluation = &r->evaluation,
+                                      .path = &part->path,
+                                      .shares = &part->shares,
+                                      .memory = &part->memory };
+            status = make_part(r, p, part, err);
+            if (status == MO_OK)
+                status = find_bound(r, o->logger, p, err);
+        }
     }
     if (status != MO_OK)
         return status;
     made->page = (mo_page){
         .graph_file = first->located.graph,
-        .cluster_file = first->made.loaded.cluster->file,
-        .graph = first->made.coarse ? first->made.coarse : first->made.fine,
-        .cluster = first->made.loaded.cluster,
-        .x = first->made.loaded.instance,
+        .cluster_file = first->problem.cluster->file,
+        .graph = mo_problem_placed(&first->problem),
+        .cluster = first->problem.cluster,
+        .x = first->problem.instance,
         .regime = first->regime,
         .n = n,
         .placements = made->placements,
@@ -205,7 +260,11 @@ mo_status mo_solution_page_make(const mo_solution_page_options *o,
         status = compare_methods(o, first, &made->placements[0],
                                  &made->comparison, err);
         made->page.methods = &made->comparison.report;
+        if (o->ablation)
+            made->page.no_losses = no_ablation(first->problem.instance);
     }
+    if (status == MO_OK && first->evaluation.period_ns >= 0)
+        status = add_replicas(first, &made->page, err);
     return status;
 }
 
@@ -215,6 +274,7 @@ void mo_solution_page_clear(mo_solution_page *made)
         mo_critical_path_clear(&made->parts[i].path);
         mo_time_shares_clear(&made->parts[i].shares);
         free(made->parts[i].memory.points);
+        mo_period_loads_clear(&made->parts[i].loads);
     }
     free(made->parts);
     free(made->placements);

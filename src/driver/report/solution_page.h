@@ -28,6 +28,7 @@ typedef struct mo_solution_page_part {
     mo_critical_path path;
     mo_time_shares shares;
     mo_memory_profile memory;
+    mo_period_loads loads;
 } mo_solution_page_part;
 
 /* Begins as zeros. */

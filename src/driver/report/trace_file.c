@@ -42,48 +42,35 @@ static mo_status fail_event(const trace *t, const char *at, const char *what,
     return mo_fail_at(err, MO_E_INPUT, t->path, line, "%s", what);
 }
 
-static bool is_key(const mo_json_member *m, const char *key)
-{
-    return m->key && m->key_length == strlen(key) &&
-           memcmp(m->key, key, m->key_length) == 0;
-}
-
-static const char *skip_blank(const char *at)
-{
-    return at + strspn(at, " \t\r\n,");
-}
-
-/* Reads the object at *at and advances it. */
-static mo_status take_event(const trace *t, const char **at, const char *end,
+static mo_status read_event(const trace *t, const mo_json_member *item,
                             raw_event *event, mo_error *err)
 {
-    mo_json_cursor c = { *at + 1, end };
+    mo_json_cursor c;
     mo_json_member m;
     int found = -1;
 
     *event = (raw_event){ 0 };
-    c.at = skip_blank(c.at);
-    while (**at == '{' && (found = mo_json_take_member(&c, &m)) > 0) {
-        const struct {
-            const char *key;
-            mo_json_member *to;
-        } wanted[] = {
-            { "ph", &event->phase },  { "pid", &event->process },
-            { "tid", &event->row },   { "name", &event->name },
-            { "ts", &event->start },  { "dur", &event->duration },
-            { "args", &event->args },
-        };
+    if (mo_json_open(&c, '{', item->value, item->value_length))
+        while ((found = mo_json_take_member(&c, &m)) > 0) {
+            const struct {
+                const char *key;
+                mo_json_member *to;
+            } wanted[] = {
+                { "ph", &event->phase },  { "pid", &event->process },
+                { "tid", &event->row },   { "name", &event->name },
+                { "ts", &event->start },  { "dur", &event->duration },
+                { "args", &event->args },
+            };
 
-        for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-            if (is_key(&m, wanted[i].key))
-                *wanted[i].to = m;
-    }
-    if (found < 0 || c.at >= end || *c.at != '}')
-        return fail_event(t, *at,
+            for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+                if (mo_json_key_is(&m, wanted[i].key))
+                    *wanted[i].to = m;
+        }
+    if (found < 0)
+        return fail_event(t, item->value,
                           "is no trace event; use what moirai-exec "
                           "--trace writes",
                           err);
-    *at = skip_blank(c.at + 1);
     return MO_OK;
 }
 
@@ -128,16 +115,15 @@ static mo_status take_process(trace *t, const raw_event *event, const char *at,
 {
     const char *what = read_text(t, &event->name), *id = NULL;
     int process = read_index(&event->process, MOST_PROCESSES);
-    mo_json_cursor c = { event->args.value,
-                         event->args.value + event->args.value_length };
+    mo_json_cursor c;
     mo_json_member m;
 
     if (!what || strcmp(what, "process_name") != 0 || process < 0 ||
-        !event->args.value || *c.at != '{')
+        !event->args.value ||
+        !mo_json_open(&c, '{', event->args.value, event->args.value_length))
         return MO_OK;
-    c.at = skip_blank(c.at + 1);
     while (mo_json_take_member(&c, &m) > 0)
-        if (is_key(&m, "name"))
+        if (mo_json_key_is(&m, "name"))
             id = read_text(t, &m);
     for (int k = 0; id && k < t->x->n_devices; k++)
         if (strcmp(t->x->device_ids[k], id) == 0)
@@ -222,40 +208,15 @@ static mo_status take_interval(trace *t, const raw_event *event, const char *at,
     return status;
 }
 
-static mo_status take_events(trace *t, const char *at, const char *end,
-                             mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    at = skip_blank(at);
-    while (status == MO_OK && at < end && *at != ']') {
-        const char *begin = at;
-        raw_event event;
-        const char *phase;
-
-        status = take_event(t, &at, end, &event, err);
-        phase = event.phase.value_length == 3 ? event.phase.value + 1 : "";
-        if (status == MO_OK && *phase == 'M')
-            status = take_process(t, &event, begin, err);
-        else if (status == MO_OK && *phase == 'X')
-            status = take_interval(t, &event, begin, err);
-    }
-    return status;
-}
-
-static mo_status find_events(trace *t, const char **at, const char **end,
+static mo_status find_events(const trace *t, mo_json_member *list,
                              mo_error *err)
 {
     mo_json_cursor c;
-    mo_json_member m;
 
-    if (mo_json_open(&c, t->text) > 0)
-        while (mo_json_take_member(&c, &m) > 0)
-            if (is_key(&m, "traceEvents") && *m.value == '[') {
-                *at = m.value + 1;
-                *end = m.value + m.value_length;
+    if (mo_json_open(&c, '{', t->text, strlen(t->text)))
+        while (mo_json_take_member(&c, list) > 0)
+            if (mo_json_key_is(list, "traceEvents") && *list->value == '[')
                 return MO_OK;
-            }
     return mo_fail_at(err, MO_E_INPUT, t->path, 1,
                       "has no list of traceEvents; use what moirai-exec "
                       "--trace writes");
@@ -295,15 +256,30 @@ mo_status mo_trace_parse(const char *name, const char *text,
                          mo_page_measured **measured, mo_error *err)
 {
     trace t = { .path = name, .text = text, .x = x, .arena = arena };
-    const char *at = NULL, *end = NULL;
+    mo_json_member list;
     mo_status status = sort_names(&t, err);
 
     for (int i = 0; i < MOST_PROCESSES; i++)
         t.device[i] = -1;
     if (status == MO_OK)
-        status = find_events(&t, &at, &end, err);
-    if (status == MO_OK)
-        status = take_events(&t, at, end, err);
+        status = find_events(&t, &list, err);
+    if (status == MO_OK) {
+        mo_json_cursor c;
+        mo_json_member item;
+
+        mo_json_open(&c, '[', list.value, list.value_length);
+        while (status == MO_OK && mo_json_take_item(&c, &item) > 0) {
+            raw_event event;
+            const char *phase;
+
+            status = read_event(&t, &item, &event, err);
+            phase = event.phase.value_length == 3 ? event.phase.value + 1 : "";
+            if (status == MO_OK && *phase == 'M')
+                status = take_process(&t, &event, item.value, err);
+            else if (status == MO_OK && *phase == 'X')
+                status = take_interval(&t, &event, item.value, err);
+        }
+    }
     if (status == MO_OK)
         status = finish(&t, measured, err);
     free(t.events);

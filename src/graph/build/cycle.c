@@ -25,12 +25,6 @@ struct search {
     int *out_start, *out_edges;
 };
 
-static bool is_unsorted(const struct search *s, const mo_edge *edge)
-{
-    return s->place[edge->from] < 0 && s->place[edge->to] < 0 &&
-           s->b->constants[edge->from] == s->b->constants[edge->to];
-}
-
 static void clear_predecessors(struct search *s)
 {
     for (size_t i = 0; i < s->b->n_ops; i++)
@@ -44,7 +38,8 @@ static int slot_on_cycle(struct search *s)
 
     clear_predecessors(s);
     for (int e = (int) s->b->n_edges - 1; e >= 0; e--)
-        if (is_unsorted(s, &edges[e]))
+        if (s->place[edges[e].from] < 0 && s->place[edges[e].to] < 0 &&
+            s->b->constants[edges[e].from] == s->b->constants[edges[e].to])
             s->pred_edge[edges[e].to] = e;
     while (s->place[slot] >= 0)
         slot++;
@@ -77,23 +72,6 @@ static int closing_edge(struct search *s, int slot)
             }
         }
     }
-}
-
-/* Writes the cycle's edges to path, first to last; returns their number. */
-static int trace_cycle(const struct search *s, int closing, int *path)
-{
-    int length = 1, at = closing;
-
-    while (s->pred_edge[s->b->edges[at].from] >= 0) {
-        at = s->pred_edge[s->b->edges[at].from];
-        length++;
-    }
-    at = closing;
-    for (int i = length - 1; i >= 0; i--) {
-        path[i] = at;
-        at = s->pred_edge[s->b->edges[at].from];
-    }
-    return length;
 }
 
 struct text {
@@ -167,6 +145,7 @@ mo_status mo_build_cycle_error(const mo_builder *builder, const int *place,
     mo_arena *arena = mo_arena_new();
     mo_status status;
     int length, closing;
+    int at;
 
     if (!arena || !allocate_search(&s, arena)) {
         mo_arena_free(arena);
@@ -176,7 +155,17 @@ mo_status mo_build_cycle_error(const mo_builder *builder, const int *place,
                          (int) builder->n_edges, (int) builder->n_ops,
                          s.out_start, s.out_edges);
     closing = closing_edge(&s, slot_on_cycle(&s));
-    length = trace_cycle(&s, closing, s.queue);
+    length = 1;
+    at = closing;
+    while (s.pred_edge[s.b->edges[at].from] >= 0) {
+        at = s.pred_edge[s.b->edges[at].from];
+        length++;
+    }
+    at = closing;
+    for (int i = length - 1; i >= 0; i--) {
+        s.queue[i] = at;
+        at = s.pred_edge[s.b->edges[at].from];
+    }
     status = report_cycle(builder, s.queue, length, err);
     mo_arena_free(arena);
     return status;

@@ -31,18 +31,6 @@ static mo_status refuse_undefined(const mo_builder *b, int slot, mo_error *err)
                       "'%.*s' is no op of this graph; define it", shown, name);
 }
 
-static mo_status refuse_dependence(const mo_builder *b, const mo_edge *edge,
-                                   mo_error *err)
-{
-    const char *from = b->ops[edge->from].name, *to = b->ops[edge->to].name;
-
-    return mo_fail_at(err, MO_E_INPUT, b->file, edge->line,
-                      "constant '%.*s' depends on op '%.*s', but may depend on "
-                      "constants only; make it an op or remove the edge",
-                      mo_builder_name_width(to), to,
-                      mo_builder_name_width(from), from);
-}
-
 static mo_status check_edges(const mo_builder *builder, mo_error *err)
 {
     for (size_t i = 0; i < builder->n_ops; i++)
@@ -50,8 +38,16 @@ static mo_status check_edges(const mo_builder *builder, mo_error *err)
             return refuse_undefined(builder, (int) i, err);
     for (size_t e = 0; e < builder->n_edges; e++) {
         const mo_edge *edge = &builder->edges[e];
+        const char *from = builder->ops[edge->from].name;
+        const char *to = builder->ops[edge->to].name;
+
         if (builder->constants[edge->to] && !builder->constants[edge->from])
-            return refuse_dependence(builder, edge, err);
+            return mo_fail_at(
+                err, MO_E_INPUT, builder->file, edge->line,
+                "constant '%.*s' depends on op '%.*s', but may depend on "
+                "constants only; make it an op or remove the edge",
+                mo_builder_name_width(to), to, mo_builder_name_width(from),
+                from);
     }
     return MO_OK;
 }
@@ -60,14 +56,6 @@ static mo_status check_edges(const mo_builder *builder, mo_error *err)
 static int renumber_port(int port, const int *place)
 {
     return port >= MO_PORT_NONE ? port : -2 - place[-2 - port];
-}
-
-static void renumber_ports(mo_builder *b, const int *place)
-{
-    for (size_t e = 0; e < b->n_edges; e++)
-        b->edges[e].dst_port = renumber_port(b->edges[e].dst_port, place);
-    for (size_t i = 0; i < b->n_outputs; i++)
-        b->outputs[i].port = renumber_port(b->outputs[i].port, place);
 }
 
 static mo_status rank_port_names(mo_builder *b, const char **names, int *place,
@@ -101,8 +89,14 @@ static mo_status sort_port_names(mo_builder *builder, mo_graph *g,
         status = mo_fail_memory(err);
     else
         status = rank_port_names(builder, g->port_names, place, by_rank, err);
-    if (status == MO_OK)
-        renumber_ports(builder, place);
+    if (status == MO_OK) {
+        for (size_t e = 0; e < builder->n_edges; e++)
+            builder->edges[e].dst_port =
+                renumber_port(builder->edges[e].dst_port, place);
+        for (size_t i = 0; i < builder->n_outputs; i++)
+            builder->outputs[i].port =
+                renumber_port(builder->outputs[i].port, place);
+    }
     free(by_rank);
     free(place);
     return status;
@@ -216,20 +210,6 @@ static mo_status build_in_edges(mo_builder *builder, mo_graph *g, mo_error *err)
     return sort_inputs(builder, false, g->in_start, g->n_ops, g->in_edges, err);
 }
 
-/* Writes the sorted feed numbers behind those of the edges, and moves the port
- * of each feed to g->feed_port: feeds belong to no tensor. */
-static void store_feeds(mo_builder *b, mo_graph *g, const int *sorted,
-                        int *numbers)
-{
-    for (int i = 0; i < g->n_feeds; i++) {
-        mo_edge *feed = &b->edges[sorted[i]];
-
-        g->feed_port[i] = source_port_of(b, feed);
-        feed->tensor = MO_UNKNOWN;
-        numbers[g->n_edges + i] = sorted[i];
-    }
-}
-
 static mo_status build_feeds(mo_builder *builder, mo_graph *g, int *numbers,
                              mo_error *err)
 {
@@ -248,8 +228,15 @@ static mo_status build_feeds(mo_builder *builder, mo_graph *g, int *numbers,
     mo_sort_edges_by_end(builder->edges, MO_EDGE_TO, numbers + g->n_edges,
                          g->n_feeds, n, g->feed_start, sorted);
     status = sort_inputs(builder, true, g->feed_start, n, sorted, err);
-    if (status == MO_OK)
-        store_feeds(builder, g, sorted, numbers);
+    if (status == MO_OK) {
+        for (int i = 0; i < g->n_feeds; i++) {
+            mo_edge *feed = &builder->edges[sorted[i]];
+
+            g->feed_port[i] = source_port_of(builder, feed);
+            feed->tensor = MO_UNKNOWN;
+            numbers[g->n_edges + i] = sorted[i];
+        }
+    }
 out:
     free(sorted);
     return status;
@@ -325,42 +312,6 @@ static mo_status fill_memory(mo_builder *b, mo_error *err)
     return MO_OK;
 }
 
-/* An edge without a size carries the whole output of its producer, provided
- * that is one tensor. */
-static void fill_edge_bytes(mo_builder *b)
-{
-    for (size_t e = 0; e < b->n_edges; e++) {
-        mo_edge *edge = &b->edges[e];
-        const mo_op *producer = &b->ops[edge->from];
-
-        if (edge->bytes == MO_UNKNOWN && mo_op_n_outputs(producer) <= 1)
-            edge->bytes = producer->output_bytes;
-    }
-}
-
-/* Frees the hash tables; the texts stay in the arena. */
-static void free_lookup_tables(mo_builder *b)
-{
-    mo_intern_free(b->names);
-    mo_intern_free(b->texts);
-    b->names = b->texts = NULL;
-}
-
-static void count_ops_and_constants(const mo_builder *b, mo_graph *g)
-{
-    for (size_t i = 0; i < b->n_ops; i++)
-        g->n_constants += b->constants[i];
-    g->n_ops = (int) b->n_ops - g->n_constants;
-}
-
-static void renumber_edge_ends(mo_builder *b, const int *place)
-{
-    for (size_t e = 0; e < b->n_edges; e++) {
-        b->edges[e].from = place[b->edges[e].from];
-        b->edges[e].to = place[b->edges[e].to];
-    }
-}
-
 /* Permutes ops into their final order and renumbers everything that refers to
  * slots. */
 static mo_status order_ops(mo_builder *b, mo_graph *g, int *place,
@@ -370,10 +321,26 @@ static mo_status order_ops(mo_builder *b, mo_graph *g, int *place,
 
     if (status != MO_OK)
         return status;
-    free_lookup_tables(b);
-    count_ops_and_constants(b, g);
-    fill_edge_bytes(b);
-    renumber_edge_ends(b, place);
+    /* The texts stay in the arena. */
+    mo_intern_free(b->names);
+    mo_intern_free(b->texts);
+    b->names = b->texts = NULL;
+    for (size_t i = 0; i < b->n_ops; i++)
+        g->n_constants += b->constants[i];
+    g->n_ops = (int) b->n_ops - g->n_constants;
+    /* An edge without a size carries the whole output of its producer, provided
+     * that is one tensor. */
+    for (size_t e = 0; e < b->n_edges; e++) {
+        mo_edge *edge = &b->edges[e];
+        const mo_op *producer = &b->ops[edge->from];
+
+        if (edge->bytes == MO_UNKNOWN && mo_op_n_outputs(producer) <= 1)
+            edge->bytes = producer->output_bytes;
+    }
+    for (size_t e = 0; e < b->n_edges; e++) {
+        b->edges[e].from = place[b->edges[e].from];
+        b->edges[e].to = place[b->edges[e].to];
+    }
     status = mo_build_times(b, g, place, err);
     if (status != MO_OK)
         return status;
@@ -452,22 +419,6 @@ static mo_status order_graph(mo_builder *b, mo_graph *g, mo_error *err)
     return status;
 }
 
-/* Moves ownership of the collected arrays from the builder to the graph. */
-static void move_arrays(mo_builder *b, mo_graph *g)
-{
-    g->name = b->name;
-    g->ops = b->ops;
-    g->edges = b->edges;
-    g->feeds = b->edges ? b->edges + g->n_edges : NULL;
-    g->tensors = b->tensors;
-    g->n_tensors = (int) b->n_tensors;
-    g->arena = b->arena;
-    b->ops = NULL;
-    b->edges = NULL;
-    b->tensors = NULL;
-    b->arena = NULL;
-}
-
 mo_status mo_builder_finish(mo_builder *builder, mo_graph **graph,
                             mo_error *err)
 {
@@ -485,7 +436,18 @@ mo_status mo_builder_finish(mo_builder *builder, mo_graph **graph,
         status = order_graph(builder, g, err);
     if (status != MO_OK)
         return status;
-    move_arrays(builder, g);
+    /* The collected arrays are the graph's from here on. */
+    g->name = builder->name;
+    g->ops = builder->ops;
+    g->edges = builder->edges;
+    g->feeds = builder->edges ? builder->edges + g->n_edges : NULL;
+    g->tensors = builder->tensors;
+    g->n_tensors = (int) builder->n_tensors;
+    g->arena = builder->arena;
+    builder->ops = NULL;
+    builder->edges = NULL;
+    builder->tensors = NULL;
+    builder->arena = NULL;
     *graph = g;
     return MO_OK;
 }

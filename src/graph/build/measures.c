@@ -80,46 +80,12 @@ static void sort_by_column(struct sample_sort *s)
         s->numbers[next[column_of(s, i)]++] = i;
 }
 
-/* Keeps the last of several samples for the same owner and column, and none of
- * an owner beyond n_owners. */
-static void drop_repeats(struct sample_sort *s)
-{
-    int *last_column = s->scratch, kept = s->n_numbers;
-
-    for (int i = 0; i < s->n_owners; i++)
-        last_column[i] = -1;
-    for (int i = s->n_numbers - 1; i >= 0; i--) {
-        int owner = owner_of(s, s->numbers[i]);
-        int column = column_of(s, s->numbers[i]);
-        if (owner >= s->n_owners || last_column[owner] == column)
-            continue;
-        last_column[owner] = column;
-        s->numbers[--kept] = s->numbers[i];
-    }
-    s->n_numbers -= kept;
-    memmove(s->numbers, s->numbers + kept,
-            (size_t) s->n_numbers * sizeof *s->numbers);
-}
-
-static void fill_by_owner(const struct sample_sort *s, struct packed *to)
-{
-    int *next = s->scratch;
-
-    for (int i = 0; i < s->n_numbers; i++)
-        to->start[owner_of(s, s->numbers[i]) + 1]++;
-    mo_sort_prefix_sum(to->start, s->n_owners);
-    memcpy(next, to->start, (size_t) s->n_owners * sizeof *next);
-    for (int i = 0; i < s->n_numbers; i++) {
-        int number = s->numbers[i];
-        to->measures[next[owner_of(s, number)]++] =
-            (mo_measure){ column_of(s, number), s->samples->items[number].us };
-    }
-}
-
 static mo_status sort_samples(struct sample_sort *s, mo_arena *scratch,
                               mo_arena *arena, struct packed *to, mo_error *err)
 {
     mo_status status;
+    int *next;
+    int *last_column, kept;
 
     if (!allocate_sort(s, scratch))
         return mo_fail_memory(err);
@@ -133,12 +99,37 @@ static mo_status sort_samples(struct sample_sort *s, mo_arena *scratch,
     if (status != MO_OK)
         return status;
     sort_by_column(s);
-    drop_repeats(s);
+    /* Keeps the last of several samples for the same owner and column, and none
+     * of an owner beyond n_owners. */
+    last_column = s->scratch;
+    kept = s->n_numbers;
+    for (int i = 0; i < s->n_owners; i++)
+        last_column[i] = -1;
+    for (int i = s->n_numbers - 1; i >= 0; i--) {
+        int owner = owner_of(s, s->numbers[i]);
+        int column = column_of(s, s->numbers[i]);
+        if (owner >= s->n_owners || last_column[owner] == column)
+            continue;
+        last_column[owner] = column;
+        s->numbers[--kept] = s->numbers[i];
+    }
+    s->n_numbers -= kept;
+    memmove(s->numbers, s->numbers + kept,
+            (size_t) s->n_numbers * sizeof *s->numbers);
     to->measures =
         mo_arena_array(arena, (size_t) s->n_numbers, sizeof *to->measures);
     if (!to->measures)
         return mo_fail_memory(err);
-    fill_by_owner(s, to);
+    next = s->scratch;
+    for (int i = 0; i < s->n_numbers; i++)
+        to->start[owner_of(s, s->numbers[i]) + 1]++;
+    mo_sort_prefix_sum(to->start, s->n_owners);
+    memcpy(next, to->start, (size_t) s->n_owners * sizeof *next);
+    for (int i = 0; i < s->n_numbers; i++) {
+        int number = s->numbers[i];
+        to->measures[next[owner_of(s, number)]++] =
+            (mo_measure){ column_of(s, number), s->samples->items[number].us };
+    }
     return MO_OK;
 }
 
@@ -192,16 +183,6 @@ mo_status mo_build_comms(const mo_builder *builder, mo_graph *g,
     return MO_OK;
 }
 
-static uint64_t mark_of(const char *key, double us)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &us, sizeof bits);
-    bits =
-        (bits ^ mo_digest_of(key, strlen(key))) * UINT64_C(0x9e3779b97f4a7c15);
-    return bits ^ bits >> 32;
-}
-
 mo_status mo_build_marks(mo_builder *builder, mo_error *err)
 {
     const mo_builder_samples *comms = &builder->comms;
@@ -215,8 +196,14 @@ mo_status mo_build_marks(mo_builder *builder, mo_error *err)
     /* A sum does not depend on the order of the measurements. */
     for (size_t i = 0; i < comms->n_items; i++) {
         const mo_builder_sample *sample = &comms->items[i];
-        builder->marks[sample->owner] +=
-            mark_of(mo_intern_text(comms->keys, sample->column), sample->us);
+        const char *key = mo_intern_text(comms->keys, sample->column);
+        double us = sample->us;
+        uint64_t bits;
+
+        memcpy(&bits, &us, sizeof bits);
+        bits = (bits ^ mo_digest_of(key, strlen(key))) *
+               UINT64_C(0x9e3779b97f4a7c15);
+        builder->marks[sample->owner] += bits ^ bits >> 32;
     }
     return MO_OK;
 }

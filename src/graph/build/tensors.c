@@ -107,30 +107,6 @@ static void collect_uses(struct tensor_pack *p, int first, int count)
     }
 }
 
-/* Returns the tensor of the use at first and of the following uses that carry
- * the same. */
-static mo_tensor tensor_of(const struct use *uses, int first, int count, int op)
-{
-    const struct use *use = &uses[first];
-    mo_tensor t = { .producer = op,
-                    .port = use->port,
-                    .key = use->key,
-                    .bytes = MO_UNKNOWN,
-                    .first_edge = first };
-
-    for (int i = first; i < count; i++, use++) {
-        if (compare_carried(&uses[first], use) != 0)
-            break;
-        if (t.port == MO_PORT_NONE ||
-            (use->port != MO_PORT_NONE && compare_ports(use->port, t.port) < 0))
-            t.port = use->port;
-        if (t.bytes < use->edge->bytes)
-            t.bytes = use->edge->bytes;
-        t.n_edges++;
-    }
-    return t;
-}
-
 /* Makes the tensors of one op; until place_uses, first_edge is an index of
  * uses. */
 static mo_status split_uses(struct tensor_pack *p, int count, int op,
@@ -142,10 +118,30 @@ static mo_status split_uses(struct tensor_pack *p, int count, int op,
     mo_sort_nearly_sorted(p->uses, (size_t) count, sizeof *p->uses,
                           compare_carried);
     for (int i = 0; i < count;) {
+        const struct use *use;
+        mo_tensor t;
+
         if (MO_ARRAY_GROW(b->tensors, b->n_tensors, b->tensors_room, err) !=
             MO_OK)
             return MO_E_MEMORY;
-        b->tensors[b->n_tensors] = tensor_of(p->uses, i, count, op);
+        use = &p->uses[i];
+        t = (mo_tensor){ .producer = op,
+                         .port = use->port,
+                         .key = use->key,
+                         .bytes = MO_UNKNOWN,
+                         .first_edge = i };
+        for (int j = i; j < count; j++, use++) {
+            if (compare_carried(&p->uses[i], use) != 0)
+                break;
+            if (t.port == MO_PORT_NONE ||
+                (use->port != MO_PORT_NONE &&
+                 compare_ports(use->port, t.port) < 0))
+                t.port = use->port;
+            if (t.bytes < use->edge->bytes)
+                t.bytes = use->edge->bytes;
+            t.n_edges++;
+        }
+        b->tensors[b->n_tensors] = t;
         i += b->tensors[b->n_tensors++].n_edges;
     }
     mo_sort_nearly_sorted(b->tensors + first_tensor,

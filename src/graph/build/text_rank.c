@@ -69,18 +69,6 @@ static size_t equal_keys(const struct item *items, size_t n)
     return count;
 }
 
-static void sort_from(struct item *items, size_t n, size_t depth);
-
-/* items are sorted by key; groups of equal keys are sorted by what follows. */
-static void sort_groups(struct item *items, size_t n, size_t depth)
-{
-    for (size_t i = 0, count; i < n; i += count) {
-        count = equal_keys(&items[i], n - i);
-        if (count > 1 && !text_ends_in(items[i].key))
-            sort_from(&items[i], count, depth);
-    }
-}
-
 /*
  * Sorts items that are equal in their first depth bytes. While all of them
  * stay equal the loop continues without a call, so the recursion depth is
@@ -96,7 +84,11 @@ static void sort_from(struct item *items, size_t n, size_t depth)
 
     if (!are_sorted(items, n))
         qsort(items, n, sizeof *items, compare_keys);
-    sort_groups(items, n, depth);
+    for (size_t i = 0, count; i < n; i += count) {
+        count = equal_keys(&items[i], n - i);
+        if (count > 1 && !text_ends_in(items[i].key))
+            sort_from(&items[i], count, depth);
+    }
 }
 
 mo_status mo_intern_rank_texts(const mo_intern *texts, int *by_rank,

@@ -6,11 +6,82 @@
 #include "graph/build/build_internal.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "graph/build/sort.h"
-#include "graph/build/minset.h"
+
+/*
+ * Priority queue of small integers: a hierarchical bitmap.
+ *
+ * A bitmap of the numbers, a bitmap of its nonzero words, and so on up to one
+ * word: insertion and removal of the minimum touch one word per level, which
+ * is at most five for the largest graph. A binary heap needs some twenty
+ * comparisons.
+ */
+
+enum { MINSET_LEVELS = 6 }; /* 64^6 exceeds INT_MAX */
+
+typedef struct minset {
+    uint64_t
+        *levels[MINSET_LEVELS]; /* levels[0] is the bitmap of the numbers */
+    int n_levels;
+} minset;
+
+enum { WORD = 64 };
+
+/* Makes an empty set for numbers in [0, size), allocated in arena; returns
+ * false when memory is exhausted. */
+static bool minset_init(minset *set, int size, mo_arena *arena)
+{
+    size_t bits = (size_t) size;
+
+    set->n_levels = 0;
+    do {
+        size_t words = bits / WORD + 1;
+        uint64_t *level = mo_arena_array(arena, words, sizeof *level);
+        if (!level)
+            return false;
+        set->levels[set->n_levels++] = level;
+        bits = words;
+    } while (bits > 1);
+    return true;
+}
+
+static void minset_add(minset *set, int number)
+{
+    for (int l = 0; l < set->n_levels; l++) {
+        uint64_t *word = &set->levels[l][number / WORD];
+        bool was_empty = *word == 0;
+        *word |= (uint64_t) 1 << (number % WORD);
+        if (!was_empty)
+            return; /* the levels above have the bit already */
+        number /= WORD;
+    }
+}
+
+/* Removes and returns the smallest number; -1 when the set is empty. */
+static int minset_take(minset *set)
+{
+    int number = 0, taken;
+
+    if (set->levels[set->n_levels - 1][0] == 0)
+        return -1;
+    for (int l = set->n_levels - 1; l >= 0; l--)
+        number = number * WORD + __builtin_ctzll(set->levels[l][number]);
+    taken = number;
+    for (int l = 0; l < set->n_levels; l++) {
+        uint64_t *word = &set->levels[l][number / WORD];
+
+        *word &= ~((uint64_t) 1 << (number % WORD));
+        if (*word != 0)
+            break;
+        number /= WORD;
+    }
+    return taken;
+}
 
 /* Only edges between two ops, or between two constants, constrain the order: a
  * constant never delays an op. */
@@ -74,11 +145,6 @@ static bool is_canonical(const mo_builder *b, const int *ready, int *stack)
     return true;
 }
 
-static bool slots_are_canonical(const mo_builder *b, int *ready, int *stack)
-{
-    return find_earliest_slots(b, ready) && is_canonical(b, ready, stack);
-}
-
 /* State of Kahn's algorithm (Kahn 1962). */
 struct queue {
     int *n_preds;      /* slot: predecessors not placed yet */
@@ -86,7 +152,7 @@ struct queue {
     int *by_rank_slot; /* inverse of rank */
     int *out_start;    /* slot: its edges in out_edges */
     int *out_edges;
-    mo_minset ready; /* ranks of the ready slots */
+    minset ready; /* ranks of the ready slots */
 };
 
 static bool allocate_queue(struct queue *q, const mo_builder *b,
@@ -98,20 +164,7 @@ static bool allocate_queue(struct queue *q, const mo_builder *b,
     q->out_start = mo_arena_array(arena, b->n_ops + 1, sizeof *q->out_start);
     q->out_edges = mo_arena_array(arena, b->n_edges, sizeof *q->out_edges);
     return q->n_preds && q->rank && q->by_rank_slot && q->out_start &&
-           q->out_edges && mo_minset_init(&q->ready, (int) b->n_ops, arena);
-}
-
-static void rank_slots(struct queue *q, const mo_builder *b, const int *by_rank)
-{
-    int n = (int) b->n_ops, next_op = 0, next_constant = count_ops(b);
-
-    for (int r = 0; r < n; r++) {
-        int slot = by_rank[r];
-        q->by_rank_slot[b->constants[slot] ? next_constant++ : next_op++] =
-            slot;
-    }
-    for (int t = 0; t < n; t++)
-        q->rank[q->by_rank_slot[t]] = t;
+           q->out_edges && minset_init(&q->ready, (int) b->n_ops, arena);
 }
 
 static void enqueue_sources(struct queue *q, const mo_builder *b)
@@ -124,16 +177,7 @@ static void enqueue_sources(struct queue *q, const mo_builder *b)
         q->n_preds[b->edges[e].to] += orders_ops(b, &b->edges[e]);
     for (int i = 0; i < n; i++)
         if (q->n_preds[i] == 0)
-            mo_minset_add(&q->ready, q->rank[i]);
-}
-
-static void release_successors(struct queue *q, const mo_builder *b, int slot)
-{
-    for (int i = q->out_start[slot]; i < q->out_start[slot + 1]; i++) {
-        const mo_edge *edge = &b->edges[q->out_edges[i]];
-        if (orders_ops(b, edge) && --q->n_preds[edge->to] == 0)
-            mo_minset_add(&q->ready, q->rank[edge->to]);
-    }
+            minset_add(&q->ready, q->rank[i]);
 }
 
 /* Kahn's algorithm with the smallest rank first. Ops have smaller ranks than
@@ -146,9 +190,16 @@ static int run_kahn(struct queue *q, const mo_builder *b, int *place)
 
     for (size_t i = 0; i < b->n_ops; i++)
         place[i] = -1;
-    while ((rank = mo_minset_take(&q->ready)) >= 0) {
-        place[q->by_rank_slot[rank]] = n_placed++;
-        release_successors(q, b, q->by_rank_slot[rank]);
+    while ((rank = minset_take(&q->ready)) >= 0) {
+        int slot = q->by_rank_slot[rank];
+
+        place[slot] = n_placed++;
+        for (int i = q->out_start[slot]; i < q->out_start[slot + 1]; i++) {
+            const mo_edge *edge = &b->edges[q->out_edges[i]];
+
+            if (orders_ops(b, edge) && --q->n_preds[edge->to] == 0)
+                minset_add(&q->ready, q->rank[edge->to]);
+        }
     }
     return n_placed;
 }
@@ -158,6 +209,7 @@ static mo_status sort_ops(const mo_builder *b, int *place, mo_arena *arena,
 {
     struct queue q;
     mo_status status;
+    int n = (int) b->n_ops, next_op = 0, next_constant = count_ops(b);
 
     /* place has no values yet and serves as scratch for the ranks. */
     status = mo_intern_rank_texts(b->names, place, err);
@@ -165,7 +217,12 @@ static mo_status sort_ops(const mo_builder *b, int *place, mo_arena *arena,
         return status;
     if (!allocate_queue(&q, b, arena))
         return mo_fail_memory(err);
-    rank_slots(&q, b, place);
+    for (int r = 0; r < n; r++) {
+        int slot = place[r];
+        q.by_rank_slot[b->constants[slot] ? next_constant++ : next_op++] = slot;
+    }
+    for (int t = 0; t < n; t++)
+        q.rank[q.by_rank_slot[t]] = t;
     enqueue_sources(&q, b);
     if (run_kahn(&q, b, place) < (int) b->n_ops)
         return mo_build_cycle_error(b, place, err);
@@ -184,7 +241,8 @@ mo_status mo_build_topo_order(const mo_builder *builder, int *place,
     stack = mo_arena_array(arena, builder->n_ops, sizeof *stack);
     if (!stack)
         status = mo_fail_memory(err);
-    else if (slots_are_canonical(builder, place, stack))
+    else if (find_earliest_slots(builder, place) &&
+             is_canonical(builder, place, stack))
         for (size_t i = 0; i < builder->n_ops; i++)
             place[i] = (int) i;
     else

@@ -2,11 +2,292 @@
 #include "ingest/graphml/item.h"
 
 #include <assert.h>
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/number.h"
+#include "graph/build.h"
+#include "graph/dtype.h"
+#include "graph/shape.h"
+#include "ingest/graphml/schema.h"
+
+/* Parser of the text of <data> elements, by kind of attribute. */
+
+static mo_status refuse_value(mo_graphml_values *values, const char *problem)
+{
+    values->problem = problem;
+    return MO_E_INPUT;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+/* Moves *text and *length past white space at both ends. */
+static void trim_space(const char **text, size_t *length)
+{
+    while (*length > 0 && is_space(**text)) {
+        (*text)++;
+        (*length)--;
+    }
+    while (*length > 0 && is_space((*text)[*length - 1]))
+        (*length)--;
+}
+
+static mo_status read_text(mo_graphml_values *values, const char *text,
+                           size_t length, void *to, mo_error *err)
+{
+    return mo_builder_text(values->builder, text, length, to, err);
+}
+
+static mo_status read_json(mo_graphml_values *values, const char *text,
+                           size_t length, void *to, mo_error *err)
+{
+    if (!mo_json_is_object(text, length))
+        return refuse_value(values, "is not a JSON object; write one such as "
+                                    "{\"strides\": [1, 1]}");
+    return read_text(values, text, length, to, err);
+}
+
+static mo_status read_names(mo_graphml_values *values, const char *text,
+                            size_t length, void *to, mo_error *err)
+{
+    if (!mo_json_is_text_array(text, length))
+        return refuse_value(values,
+                            "is not a JSON array of names; write one such as "
+                            "[\"conv1\", \"relu1\"]");
+    return read_text(values, text, length, to, err);
+}
+
+static mo_status read_amount(mo_graphml_values *values, const char *text,
+                             size_t length, double *to)
+{
+    double value = 0;
+
+    switch (mo_number_read_double(text, length, &value)) {
+    case MO_NUMBER_OK:
+        break;
+    case MO_NUMBER_INVALID:
+        return refuse_value(values,
+                            "is not a number; write a decimal one such as "
+                            "1.5e9");
+    case MO_NUMBER_RANGE:
+        return refuse_value(values,
+                            "is not a finite number; write one up to 1e308");
+    }
+    if (value < 0)
+        return refuse_value(values,
+                            "is negative; write 0 or more, or leave it out "
+                            "when it is not known");
+    *to = value;
+    return MO_OK;
+}
+
+/* Integers are read as such: a double would round those beyond 2^53. */
+static mo_status read_size(mo_graphml_values *values, const char *text,
+                           size_t length, int64_t *to)
+{
+    int64_t exact;
+    double value;
+    mo_status status;
+
+    if (mo_number_read_int(text, length, &exact) == MO_NUMBER_OK &&
+        exact >= 0) {
+        *to = exact;
+        return MO_OK;
+    }
+    status = read_amount(values, text, length, &value);
+    if (status != MO_OK)
+        return status;
+    value = round(value);
+    if (value >= 0x1p63)
+        return refuse_value(values,
+                            "is more than 2^63 bytes; write a smaller size");
+    *to = (int64_t) value;
+    return MO_OK;
+}
+
+static mo_status read_flag(mo_graphml_values *values, const char *text,
+                           size_t length, bool *to)
+{
+    bool is_true = (length == 4 && strncasecmp(text, "true", 4) == 0) ||
+                   (length == 1 && *text == '1');
+    bool is_false = (length == 5 && strncasecmp(text, "false", 5) == 0) ||
+                    (length == 1 && *text == '0');
+
+    if (!is_true && !is_false)
+        return refuse_value(values,
+                            "is neither true nor false; write one of them");
+    *to = is_true;
+    return MO_OK;
+}
+
+/* Most programs number ports; some have floating-point numbers only ("0.0"),
+ * and some give names. */
+static mo_status read_port(mo_graphml_values *values, const char *text,
+                           size_t length, int *to, mo_error *err)
+{
+    double number;
+    mo_number_fault fault = mo_number_read_double(text, length, &number);
+
+    if (fault == MO_NUMBER_INVALID)
+        return mo_builder_port(values->builder, text, length, to, err);
+    if (fault == MO_NUMBER_RANGE || number < 0 || number > INT_MAX ||
+        number != floor(number))
+        return refuse_value(values,
+                            "is no port; write a whole number from 0, or a "
+                            "name");
+    *to = (int) number;
+    return MO_OK;
+}
+
+static mo_status append_item(mo_graphml_values *values, size_t *used,
+                             const char *text, size_t length, mo_error *err)
+{
+    void *scratch = values->scratch;
+    mo_status status = mo_array_reserve(&scratch, &values->scratch_room,
+                                        *used + length + 1, 1, err);
+
+    if (status != MO_OK)
+        return status;
+    values->scratch = scratch;
+    memcpy(values->scratch + *used, text, length);
+    *used += length;
+    return MO_OK;
+}
+
+/* Rewrites one output's part of a list ("1,64;1,32"): sets the text to put in
+ * its place, valid until the next call. */
+typedef mo_status rewrite(mo_graphml_values *values, const char **text,
+                          size_t *length, char *room, bool *is_value);
+
+static mo_status rewrite_shape(mo_graphml_values *values, const char **text,
+                               size_t *length, char *room, bool *is_value)
+{
+    mo_shape shape;
+
+    switch (mo_shape_read(*text, *length, &shape)) {
+    case MO_SHAPE_OK:
+        *text = room;
+        *length = mo_shape_write(&shape, room);
+        break;
+    case MO_SHAPE_INVALID:
+        *is_value = false;
+        break;
+    case MO_SHAPE_DYNAMIC:
+        return refuse_value(values,
+                            "has a dimension without a size; write all of "
+                            "them, as in 1,64,56,56");
+    case MO_SHAPE_RANGE:
+        return refuse_value(values,
+                            "has too many dimensions or elements; check its "
+                            "numbers");
+    }
+    return MO_OK;
+}
+
+static mo_status rewrite_dtype(mo_graphml_values *values, const char **text,
+                               size_t *length, char *room, bool *is_value)
+{
+    const char *known = mo_dtype_find(*text, *length);
+
+    (void) values, (void) room, (void) is_value;
+    if (known) {
+        *text = known;
+        *length = strlen(known);
+    }
+    return MO_OK;
+}
+
+/* Rewrites each part of a list in which ';' separates outputs. */
+static mo_status read_list(mo_graphml_values *values, rewrite *part,
+                           const char *text, size_t length, void *to,
+                           bool *is_value, mo_error *err)
+{
+    char room[MO_SHAPE_TEXT_SIZE];
+    const char *end = text + length;
+    size_t used = 0;
+
+    for (;;) {
+        const char *stop = memchr(text, ';', (size_t) (end - text));
+        const char *piece = text;
+        size_t n = (size_t) ((stop ? stop : end) - text);
+        mo_status status = part(values, &piece, &n, room, is_value);
+
+        if (status != MO_OK || !*is_value)
+            return status;
+        status = append_item(values, &used, piece, n, err);
+        if (status == MO_OK && stop)
+            status = append_item(values, &used, ";", 1, err);
+        if (status != MO_OK)
+            return status;
+        if (!stop)
+            return read_text(values, values->scratch, used, to, err);
+        text = stop + 1;
+    }
+}
+
+/* Programs that write every attribute for every node leave these empty where
+ * they have no value. An empty number is a mistake, an empty shape a scalar. */
+static bool may_be_empty(mo_graphml_kind kind)
+{
+    return kind == MO_GRAPHML_TEXT || kind == MO_GRAPHML_DTYPE ||
+           kind == MO_GRAPHML_JSON || kind == MO_GRAPHML_NAMES ||
+           kind == MO_GRAPHML_PORT;
+}
+
+/*
+ * Parses length bytes at text into *to, whose type depends on kind; white
+ * space around them does not count. *is_value is false when there is nothing
+ * to store: an empty text, or a shape in the sense of drawing programs.
+ *
+ * An invalid value is MO_E_INPUT with values->problem set; the caller fills
+ * the error, since it knows the node or edge.
+ */
+static mo_status parse_value(mo_graphml_values *values, mo_graphml_kind kind,
+                             const char *text, size_t length, void *to,
+                             bool *is_value, mo_error *err)
+{
+    trim_space(&text, &length);
+    *is_value = length > 0 || !may_be_empty(kind);
+    if (!*is_value)
+        return MO_OK;
+    switch (kind) {
+    case MO_GRAPHML_TEXT:
+        return read_text(values, text, length, to, err);
+    case MO_GRAPHML_SHAPE:
+        return read_list(values, rewrite_shape, text, length, to, is_value,
+                         err);
+    case MO_GRAPHML_DTYPE:
+        return read_list(values, rewrite_dtype, text, length, to, is_value,
+                         err);
+    case MO_GRAPHML_JSON:
+        return read_json(values, text, length, to, err);
+    case MO_GRAPHML_NAMES:
+        return read_names(values, text, length, to, err);
+    case MO_GRAPHML_SIZE:
+        return read_size(values, text, length, to);
+    case MO_GRAPHML_AMOUNT:
+    case MO_GRAPHML_MEASURE:
+        return read_amount(values, text, length, to);
+    case MO_GRAPHML_FLAG:
+        return read_flag(values, text, length, to);
+    case MO_GRAPHML_PORT:
+        return read_port(values, text, length, to, err);
+    }
+    return MO_OK;
+}
 
 /* Longer texts would push the remedy off an error's end. */
 enum { MAX_SHOWN = 60 };
@@ -46,7 +327,7 @@ void mo_graphml_item_init(mo_graphml_item *item, mo_builder *builder)
 
 void mo_graphml_item_clear(mo_graphml_item *item)
 {
-    mo_graphml_values_clear(&item->values);
+    free(item->values.scratch);
     for (int r = 0; r < MO_GRAPHML_ROLES; r++)
         free(item->measured[r]);
     free(item->measures);
@@ -61,8 +342,8 @@ static mo_status set_default_measure(mo_graphml_item *item,
 {
     double us;
     bool is_value;
-    mo_status status = mo_graphml_parse_value(
-        &item->values, MO_GRAPHML_MEASURE, text, length, &us, &is_value, err);
+    mo_status status = parse_value(&item->values, MO_GRAPHML_MEASURE, text,
+                                   length, &us, &is_value, err);
 
     if (status != MO_OK)
         return status;
@@ -73,26 +354,29 @@ static mo_status set_default_measure(mo_graphml_item *item,
     return MO_OK;
 }
 
-/* Parses a value into its field of the node or edge, unless a name of a better
- * rank set it already. */
-static mo_status set_field(mo_graphml_item *item,
-                           const mo_graphml_attribute *attribute, int rank,
-                           unsigned char *old_rank, void *base,
+/* Parses a value into its field of the node or edge, or of their defaults,
+ * unless a name of a better rank set it already. */
+static mo_status set_field(mo_graphml_item *item, mo_graphml_role role,
+                           bool is_default, const mo_graphml_meaning *meaning,
                            const char *text, size_t length, mo_error *err)
 {
-    void *to = (char *) base + attribute->offset;
+    const mo_graphml_attribute *attribute =
+        &mo_graphml_attributes_of[role].items[meaning->attribute];
+    unsigned char *old_rank = &(is_default ? item->default_ranks[role]
+                                           : item->ranks)[meaning->attribute];
+    mo_graphml_node *node = is_default ? &item->default_node : &item->node;
+    mo_graphml_edge *edge = is_default ? &item->default_edge : &item->edge;
+    char *base = role == MO_GRAPHML_NODE ? (char *) node : (char *) edge;
     bool is_value = false;
     mo_status status = MO_OK;
 
-    if (rank == *old_rank) {
-        item->values.problem = "is given twice; keep one of them";
-        return MO_E_INPUT;
-    }
-    if (rank < *old_rank)
-        status = mo_graphml_parse_value(&item->values, attribute->kind, text,
-                                        length, to, &is_value, err);
+    if (meaning->rank == *old_rank)
+        return refuse_value(&item->values, "is given twice; keep one of them");
+    if (meaning->rank < *old_rank)
+        status = parse_value(&item->values, attribute->kind, text, length,
+                             base + attribute->offset, &is_value, err);
     if (status == MO_OK && is_value)
-        *old_rank = (unsigned char) rank;
+        *old_rank = (unsigned char) meaning->rank;
     return status;
 }
 
@@ -101,19 +385,14 @@ mo_status mo_graphml_item_default(mo_graphml_item *item, mo_graphml_role role,
                                   const char *text, size_t length,
                                   mo_error *err)
 {
-    const mo_graphml_attribute *attribute =
-        &mo_graphml_attributes_of[role].items[meaning->attribute];
-    void *base = role == MO_GRAPHML_NODE ? (void *) &item->default_node
-                                         : (void *) &item->default_edge;
     mo_status status;
 
-    if (attribute->kind == MO_GRAPHML_MEASURE)
+    if (mo_graphml_attributes_of[role].items[meaning->attribute].kind ==
+        MO_GRAPHML_MEASURE)
         status =
             set_default_measure(item, role, meaning->column, text, length, err);
     else
-        status = set_field(item, attribute, meaning->rank,
-                           &item->default_ranks[role][meaning->attribute], base,
-                           text, length, err);
+        status = set_field(item, role, true, meaning, text, length, err);
     if (status == MO_E_INPUT)
         mo_fail_at(err, status, NULL, meaning->line,
                    "the default of a key: %.60s '%.*s' %s", meaning->name,
@@ -181,12 +460,10 @@ static mo_status set_measure(mo_graphml_item *item, int column,
 
     if (status != MO_OK)
         return status;
-    if (!is_new) {
-        item->values.problem = "is given twice; keep one of them";
-        return MO_E_INPUT;
-    }
-    status = mo_graphml_parse_value(&item->values, MO_GRAPHML_MEASURE, text,
-                                    length, &us, &is_value, err);
+    if (!is_new)
+        return refuse_value(&item->values, "is given twice; keep one of them");
+    status = parse_value(&item->values, MO_GRAPHML_MEASURE, text, length, &us,
+                         &is_value, err);
     if (status == MO_OK)
         status = MO_ARRAY_GROW(item->measures, item->n_measures,
                                item->measures_room, err);
@@ -213,33 +490,24 @@ static void describe_refusal(const mo_graphml_item *item, const char *name,
                    SHOWN(text, length), item->values.problem);
 }
 
-static bool is_absent(const mo_graphml_meaning *meaning, mo_graphml_kind kind,
-                      const char *text, size_t length)
-{
-    return meaning->none_is_absent && length == 4 &&
-           memcmp(text, "None", 4) == 0 && mo_graphml_may_be_empty(kind);
-}
-
 mo_status mo_graphml_item_set(mo_graphml_item *item,
                               const mo_graphml_meaning *meaning,
                               const char *text, size_t length, int line,
                               mo_error *err)
 {
-    int index = meaning->attribute;
-    const mo_graphml_attribute *attribute =
-        &mo_graphml_attributes_of[item->role].items[index];
-    void *base = item->role == MO_GRAPHML_NODE ? (void *) &item->node
-                                               : (void *) &item->edge;
+    mo_graphml_kind kind =
+        mo_graphml_attributes_of[item->role].items[meaning->attribute].kind;
     mo_status status;
 
-    assert(index >= 0);
-    if (is_absent(meaning, attribute->kind, text, length))
+    assert(meaning->attribute >= 0);
+    /* Some programs write None where there is no value. */
+    if (meaning->none_is_absent && length == 4 &&
+        memcmp(text, "None", 4) == 0 && may_be_empty(kind))
         return MO_OK;
-    if (attribute->kind == MO_GRAPHML_MEASURE)
+    if (kind == MO_GRAPHML_MEASURE)
         status = set_measure(item, meaning->column, text, length, err);
     else
-        status = set_field(item, attribute, meaning->rank, &item->ranks[index],
-                           base, text, length, err);
+        status = set_field(item, item->role, false, meaning, text, length, err);
     if (status == MO_E_INPUT)
         describe_refusal(item, meaning->name, text, length, line, err);
     return status;

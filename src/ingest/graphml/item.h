@@ -14,7 +14,15 @@
 #include "graph/build.h"
 #include "ingest/graphml/schema.h"
 #include "ingest/graphml/key.h"
-#include "ingest/graphml/value_parser.h"
+
+/* State of the parser of values. */
+typedef struct mo_graphml_values {
+    mo_builder *builder; /* owns the texts */
+    char *scratch;
+    size_t scratch_room;
+    const char *problem; /* why the last value was refused, with a remedy: "is
+                            not a number; write ..." */
+} mo_graphml_values;
 
 /* A text with a reused buffer. */
 typedef struct mo_graphml_name {

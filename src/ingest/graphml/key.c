@@ -79,12 +79,6 @@ static mo_status find_column(mo_graphml_role role, const char *name,
     return mo_builder_comm_column(builder, key, strlen(key), column, err);
 }
 
-/* igraph names its keys v_op, e_bytes and so on. */
-static bool is_igraphs(const char *id)
-{
-    return strncmp(id, "v_", 2) == 0 || strncmp(id, "e_", 2) == 0;
-}
-
 static mo_status add_meaning(mo_graphml_key *key, mo_graphml_role role,
                              const char *name, int line, mo_builder *builder,
                              mo_error *err)
@@ -100,7 +94,9 @@ static mo_status add_meaning(mo_graphml_key *key, mo_graphml_role role,
                           key->id, role_names[role], meaning->line);
     meaning->name = name;
     meaning->line = line;
-    meaning->none_is_absent = is_igraphs(key->id);
+    /* igraph names its keys v_op, e_bytes and so on. */
+    meaning->none_is_absent =
+        strncmp(key->id, "v_", 2) == 0 || strncmp(key->id, "e_", 2) == 0;
     meaning->attribute = mo_graphml_find(role, name, &meaning->rank);
     if (meaning->attribute + 1 < mo_graphml_attributes_of[role].count)
         return MO_OK;

@@ -4,6 +4,7 @@
  * RandomUniform), and of those with a data-dependent output size.
  */
 #include <math.h>
+#include <string.h>
 
 #include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
@@ -26,7 +27,7 @@ mo_status mo_infer_eval_shape(const mo_infer_rule_op *op, int output,
     (void) err;
     for (int d = 0; d < shape->rank; d++)
         value->items[d] = mo_infer_value_cast(
-            (mo_infer_scalar){ .i = shape->dims[d] }, false, value->dtype);
+            (mo_infer_scalar){ .i = shape->dims[d] }, "i64", value->dtype);
     return MO_OK;
 }
 
@@ -41,7 +42,7 @@ static mo_status read_number(const mo_infer_rule_op *op, int input,
     if (value->count != 1)
         return mo_fail(err, MO_E_INPUT, "input %d (%s) is not one number",
                        input, mo_dims_format(&value->shape).text);
-    *number = value->real ? value->items[0].r : (double) value->items[0].i;
+    *number = mo_infer_value_number(value, 0);
     if (!isfinite(*number))
         return mo_fail(err, MO_E_INPUT, "input %d is not a finite number",
                        input);
@@ -62,6 +63,8 @@ static bool makes_integers(const mo_infer_rule_op *op)
 
 typedef struct progression {
     double start, stop, step;
+    bool whole; /* integers are given, whatever their size: */
+    int64_t first, last, by;
 } progression;
 
 static mo_status read_range(const mo_infer_rule_op *op, progression *p,
@@ -80,7 +83,38 @@ static mo_status read_range(const mo_infer_rule_op *op, progression *p,
     }
     if (status == MO_OK && p->step == 0)
         return mo_fail(err, MO_E_INPUT, "has a step of 0");
-    return status;
+    if (status != MO_OK)
+        return status;
+    p->whole = true;
+    for (int k = 0; k < 3; k++) {
+        const mo_infer_value *value = op->inputs[k].value;
+
+        p->whole = p->whole && !value->real &&
+                   (value->items[0].i >= 0 || strcmp(value->dtype, "u64") != 0);
+    }
+    if (p->whole) {
+        p->first = op->inputs[0].value->items[0].i;
+        p->last = op->inputs[1].value->items[0].i;
+        p->by = op->inputs[2].value->items[0].i;
+    }
+    return MO_OK;
+}
+
+/* The number of steps, as a double, which is exact below 2^53. */
+static double count_steps(const progression *p)
+{
+    uint64_t first = (uint64_t) p->first, last = (uint64_t) p->last;
+    uint64_t by = (uint64_t) p->by, distance = last - first;
+
+    if (!p->whole)
+        return ceil((p->stop - p->start) / p->step);
+    if (p->by > 0 ? p->first >= p->last : p->first <= p->last)
+        return 0;
+    if (p->by < 0) {
+        distance = first - last;
+        by = 0 - by;
+    }
+    return (double) (distance / by + (distance % by != 0));
 }
 
 mo_status mo_infer_shape_range(const mo_infer_rule_op *op, mo_shape *outputs,
@@ -92,7 +126,7 @@ mo_status mo_infer_shape_range(const mo_infer_rule_op *op, mo_shape *outputs,
 
     if (status != MO_OK)
         return status;
-    count = ceil((p.stop - p.start) / p.step);
+    count = count_steps(&p);
     if (count > (double) MO_MAX_ELEMENTS)
         return mo_fail(err, MO_E_LIMIT, "its output is too large");
     outputs[0] = (mo_shape){ .rank = 1 };
@@ -107,10 +141,15 @@ mo_status mo_infer_eval_range(const mo_infer_rule_op *op, int output,
     mo_status status = read_range(op, &p, err);
 
     (void) output;
-    for (int64_t i = 0; status == MO_OK && i < value->count; i++)
-        value->items[i] = mo_infer_value_cast(
-            (mo_infer_scalar){ .r = p.start + (double) i * p.step }, true,
-            value->dtype);
+    for (int64_t i = 0; status == MO_OK && i < value->count; i++) {
+        mo_infer_scalar item = { .r = p.start + (double) i * p.step };
+
+        if (p.whole)
+            item.i =
+                (int64_t) ((uint64_t) p.first + (uint64_t) i * (uint64_t) p.by);
+        value->items[i] =
+            mo_infer_value_cast(item, p.whole ? "i64" : "f64", value->dtype);
+    }
     return status;
 }
 

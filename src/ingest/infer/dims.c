@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/infer/dims.h"
 
+#include <stdio.h>
+
 #include "base/number.h"
 
 mo_dims_text mo_dims_format(const mo_shape *shape)
+{
+    return mo_dims_format_named(shape, NULL);
+}
+
+mo_dims_text mo_dims_format_named(const mo_shape *shape,
+                                  const char *const *names)
 {
     mo_dims_text words;
     size_t at = 0;
@@ -16,7 +24,9 @@ mo_dims_text mo_dims_format(const mo_shape *shape)
         if (d > 0)
             words.text[at++] = ',';
         if (shape->dims[d] < 0)
-            words.text[at++] = '?';
+            at +=
+                (size_t) snprintf(words.text + at, sizeof words.text - at,
+                                  "%.36s", names && names[d] ? names[d] : "?");
         else
             at += mo_number_write_int(words.text + at, shape->dims[d]);
     }

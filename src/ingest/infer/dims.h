@@ -14,10 +14,14 @@
 /* A shape as text for an error: "1,64", "?,64", "a scalar"; "..." when not
  * even the rank is known. */
 typedef struct mo_dims_text {
-    char text[MO_SHAPE_TEXT_SIZE + 16];
+    char text[MO_MAX_RANK * 40];
 } mo_dims_text;
 
 mo_dims_text mo_dims_format(const mo_shape *shape);
+/* The same with names in place of '?': "batch,64". names, by dimension, may be
+ * NULL and have NULLs; a name of more than 36 bytes is cut. */
+mo_dims_text mo_dims_format_named(const mo_shape *shape,
+                                  const char *const *names);
 
 /* Appends a dimension. Beyond MO_MAX_RANK only the rank grows;
  * mo_infer_rule_apply() refuses such a shape. */

@@ -92,16 +92,6 @@ static mo_status push_subscript(const labels *known, mo_einsum_text subscript,
     return MO_OK;
 }
 
-/* An equation without an arrow: the output has the labels that occur once, in
- * alphabetical order. */
-static void push_single(const labels *known, mo_shape *output)
-{
-    push_ellipsis(known, output);
-    for (int label = 0; label < MO_EINSUM_ELLIPSIS; label++)
-        if (known->seen[label] == 1)
-            mo_dims_push(output, known->size[label]);
-}
-
 mo_status mo_infer_shape_einsum(const mo_infer_rule_op *op, mo_shape *outputs,
                                 mo_error *err)
 {
@@ -124,6 +114,11 @@ mo_status mo_infer_shape_einsum(const mo_infer_rule_op *op, mo_shape *outputs,
     outputs[0] = (mo_shape){ 0 };
     if (equation.output.at)
         return push_subscript(&known, equation.output, outputs, err);
-    push_single(&known, outputs);
+    /* An equation without an arrow: the output has the labels that occur once,
+     * in alphabetical order. */
+    push_ellipsis(&known, outputs);
+    for (int label = 0; label < MO_EINSUM_ELLIPSIS; label++)
+        if (known.seen[label] == 1)
+            mo_dims_push(outputs, known.size[label]);
     return MO_OK;
 }

@@ -1,16 +1,110 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
 #include "ingest/infer/infer.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/beneath.h"
+#include "base/compress.h"
+#include "base/error.h"
 #include "graph/op_attrs.h"
-#include "ingest/infer/bin_file.h"
 #include "ingest/infer/dims.h"
 #include "ingest/infer/input_shapes.h"
+#include "ingest/infer/value_text.h"
 #include "ingest/infer/rule.h"
+
+/*
+ * The .bin file beside an OpenVINO model that holds its constants.
+ *
+ * It is opened at the first read, so that a model whose shapes need no
+ * constants works without it.
+ */
+
+typedef struct bin_file {
+    const char *path; /* or NULL: there is none */
+    int file;         /* -1 until it is open */
+    int64_t size;
+} bin_file;
+
+static bin_file bin_file_init(const char *path)
+{
+    return (bin_file){ .path = path, .file = -1 };
+}
+
+static void bin_file_close(bin_file *bin)
+{
+    if (bin->file >= 0)
+        close(bin->file);
+    bin->file = -1;
+}
+
+static mo_status fail_read(const bin_file *bin, mo_error *err)
+{
+    return mo_fail(err, MO_E_IO, "%s cannot be read: %s", bin->path,
+                   strerror(errno));
+}
+
+/* Non-blocking, so that a pipe of that name does not block. */
+static mo_status open_bin(bin_file *bin, mo_error *err)
+{
+    struct stat info;
+
+    if (!bin->path)
+        return mo_fail(err, MO_E_IO, "there is no .bin file");
+    if (mo_compress_check_plain(bin->path, err) != MO_OK)
+        return MO_E_SUPPORT;
+    bin->file = mo_open_nonblocking(bin->path);
+    if (bin->file < 0 || fstat(bin->file, &info) != 0)
+        return fail_read(bin, err);
+    if (!S_ISREG(info.st_mode)) {
+        bin_file_close(bin);
+        return mo_fail(err, MO_E_IO, "%s is not a file", bin->path);
+    }
+    bin->size = info.st_size;
+    return MO_OK;
+}
+
+/* Reads exactly size bytes from offset on into the caller's buffer. The
+ * error's text names the file. */
+static mo_status bin_file_read(bin_file *bin, int64_t offset, size_t size,
+                               void *bytes, mo_error *err)
+{
+    mo_status status = bin->file < 0 ? open_bin(bin, err) : MO_OK;
+    char *to = bytes;
+
+    if (status != MO_OK)
+        return status;
+    if (offset < 0 || offset > bin->size ||
+        size > (uint64_t) (bin->size - offset))
+        return mo_fail(
+            err, MO_E_INPUT, "%s ends before byte %lld + %zu (it has %lld)",
+            bin->path, (long long) offset, size, (long long) bin->size);
+    while (size > 0) {
+        ssize_t n = pread(bin->file, to, size, (off_t) offset);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_read(bin, err);
+        if (n == 0)
+            return mo_fail(err, MO_E_IO, "%s was cut while it was read",
+                           bin->path);
+        to += n;
+        offset += n;
+        size -= (size_t) n;
+    }
+    return MO_OK;
+}
 
 /*
  * Shape inference in topological order. A backward pass first marks the values
@@ -39,7 +133,7 @@ typedef struct slot {
 
 typedef struct inference {
     mo_ir *ir;
-    mo_bin_file bin;
+    bin_file bin;
     mo_arena *arena; /* owns all below but order */
     int *order;
     const mo_infer_rule **rules; /* by layer; NULL: no rule */
@@ -256,6 +350,10 @@ static void read_constant(inference *f, const mo_ir_layer *layer, int output,
 
     if (!value)
         return;
+    if (layer->offset < 0 && mo_infer_value_read_literal(layer->attrs, value)) {
+        to->value = value;
+        return;
+    }
     size = (size_t) value->count * mo_infer_value_item_bytes(value->dtype);
     bytes = malloc(size + 1);
     if (!bytes) {
@@ -263,7 +361,7 @@ static void read_constant(inference *f, const mo_ir_layer *layer, int output,
     } else if (layer->size < 0 || (uint64_t) layer->size < size) {
         to->unknown = format_reason(f, "the constant '%.80s' has too few bytes",
                                     layer->name);
-    } else if (mo_bin_file_read(&f->bin, layer->offset, size, bytes, &why) !=
+    } else if (bin_file_read(&f->bin, layer->offset, size, bytes, &why) !=
                MO_OK) {
         to->unknown = format_reason(f, "it is the constant '%.80s', and %s",
                                     layer->name, why.text);
@@ -373,26 +471,24 @@ static mo_status infer_layer(inference *f, int index, mo_error *err)
 }
 
 mo_status mo_infer_shapes(mo_ir *ir, const char *bin_path,
-                          const char *const *shapes, size_t n_shapes,
-                          mo_error *err)
+                          const mo_read_options *options, mo_error *err)
 {
     inference f = { .ir = ir,
-                    .bin = mo_bin_file_init(bin_path),
+                    .bin = bin_file_init(bin_path),
                     .items_left = MAX_ITEMS };
     mo_status status;
 
-    if (n_shapes == 0 && !has_dynamic(ir))
+    if (options->shapes.count + options->values.count == 0 && !has_dynamic(ir))
         return MO_OK;
     status = begin_inference(&f, err);
     if (status == MO_OK)
-        status =
-            mo_infer_set_input_shapes(ir, shapes, n_shapes, f.changed, err);
+        status = mo_infer_set_inputs(ir, options, f.changed, err);
     if (status == MO_OK)
         find_wanted(&f);
     for (int t = 0; status == MO_OK && t < ir->n_layers; t++)
         status = infer_layer(&f, f.order[t], err);
     free(f.order);
-    mo_bin_file_close(&f.bin);
+    bin_file_close(&f.bin);
     mo_arena_free(f.arena);
     return status;
 }

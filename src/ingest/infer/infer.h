@@ -14,13 +14,16 @@
 
 #include "base/error.h"
 #include "ingest/ir/ir.h"
+#include "ingest/read.h"
 
 /*
  * Sets every dynamic dimension of ir. A model without any is left alone unless
- * shapes are given, which then re-shape it: a given size overrides the file's.
+ * options are given. Shapes re-shape it: a given size overrides the file's.
+ * Inputs with a value become constants.
  *
- * shapes: "NAME=DIMS", NAME being an input's name or its place, counted from
- * 0; or "DIMS" alone when there is one input. bin_path is the file of the
+ * Shapes are "NAME=DIMS", NAME being an input's name or its place, counted
+ * from 0; or "DIMS" alone when there is one input. Values are "NAME=NUMBERS" or
+ * "NUMBERS" (input_values.h). bin_path is the file of the
  * constants; it may be NULL or not exist, which is an error only when a
  * constant is needed. A layer without a rule, or whose rule lacks a value (an
  * unknown operator, a constant out of reach), keeps the shapes of the file, if
@@ -33,7 +36,6 @@
  * it.
  */
 mo_status mo_infer_shapes(mo_ir *ir, const char *bin_path,
-                          const char *const *shapes, size_t n_shapes,
-                          mo_error *err);
+                          const mo_read_options *options, mo_error *err);
 
 #endif

@@ -109,8 +109,7 @@ static mo_infer_scalar decode_item(uint64_t bits, const kind *k)
     case BOOL:
         return (mo_infer_scalar){ .i = bits != 0 };
     case UINT:
-        return (mo_infer_scalar){ .i = bits > INT64_MAX ? INT64_MAX
-                                                        : (int64_t) bits };
+        return (mo_infer_scalar){ .i = sign_extend(bits, 64) };
     case INT:
         break;
     }
@@ -148,13 +147,18 @@ mo_infer_scalar mo_infer_value_fit_int(int64_t result, const char *dtype)
 mo_infer_scalar mo_infer_value_fit_real(double result, const char *dtype)
 {
     const kind *k = kind_of(dtype);
-    int exponent;
-    double significand;
+    int exponent, least = 3 - (1 << (k->exponent - 1)), digits = k->digits;
+    double rounded;
 
     if (!isfinite(result) || k->digits >= DBL_MANT_DIG)
         return (mo_infer_scalar){ .r = result };
-    significand = nearbyint(ldexp(frexp(result, &exponent), k->digits));
-    return (mo_infer_scalar){ .r = ldexp(significand, exponent - k->digits) };
+    rounded = frexp(result, &exponent);
+    if (exponent < least) /* a denormal has fewer digits */
+        digits -= least - exponent;
+    rounded = ldexp(nearbyint(ldexp(rounded, digits)), exponent - digits);
+    if (fabs(rounded) >= ldexp(1, 1 << (k->exponent - 1)))
+        rounded = copysign(INFINITY, rounded);
+    return (mo_infer_scalar){ .r = rounded };
 }
 
 static int64_t truncate_real(double real)
@@ -166,18 +170,32 @@ static int64_t truncate_real(double real)
     return real < -0x1p63 ? INT64_MIN : (int64_t) real;
 }
 
-mo_infer_scalar mo_infer_value_cast(mo_infer_scalar item, bool from_real,
-                                    const char *dtype)
+static double real_of(mo_infer_scalar item, const kind *k)
 {
-    const kind *k = kind_of(dtype);
+    if (k->is == REAL)
+        return item.r;
+    return k->is == UINT ? (double) (uint64_t) item.i : (double) item.i;
+}
+
+mo_infer_scalar mo_infer_value_cast(mo_infer_scalar item, const char *from,
+                                    const char *to)
+{
+    const kind *k = kind_of(to), *was = kind_of(from);
 
     if (k->is == REAL)
-        return mo_infer_value_fit_real(from_real ? item.r : (double) item.i,
-                                       dtype);
-    if (k->is == BOOL && from_real)
+        return mo_infer_value_fit_real(real_of(item, was), to);
+    if (was->is != REAL)
+        return mo_infer_value_fit_int(item.i, to);
+    if (k->is == BOOL)
         return (mo_infer_scalar){ .i = item.r != 0 };
-    return mo_infer_value_fit_int(from_real ? truncate_real(item.r) : item.i,
-                                  dtype);
+    if (k->is == UINT && item.r >= 0x1p63 && item.r < 0x1p64)
+        return mo_infer_value_fit_int(sign_extend((uint64_t) item.r, 64), to);
+    return mo_infer_value_fit_int(truncate_real(item.r), to);
+}
+
+double mo_infer_value_number(const mo_infer_value *value, int64_t i)
+{
+    return real_of(value->items[i], kind_of(value->dtype));
 }
 
 mo_infer_view mo_infer_view_of(const mo_shape *shape)

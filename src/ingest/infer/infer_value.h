@@ -4,7 +4,8 @@
  * arithmetic.
  *
  * Integers and booleans are held as int64, wrapped to their element type's
- * width; floats as double, rounded to its digits.
+ * width; u64 at and above 2^63 as the negative int64 of the same bits. Floats
+ * are held as double, rounded to their element type.
  */
 #ifndef MO_INGEST_INFER_INFER_VALUE_H
 #define MO_INGEST_INFER_INFER_VALUE_H
@@ -46,10 +47,13 @@ mo_infer_value *mo_infer_value_new(mo_arena *arena, const mo_shape *shape,
 size_t mo_infer_value_item_bytes(const char *dtype);
 void mo_infer_value_decode(mo_infer_value *value, const unsigned char *bytes);
 
-/* Returns an item converted to another type: floats are truncated, integers
- * wrap, as a cast does; where a cast is undefined, the nearest value. */
-mo_infer_scalar mo_infer_value_cast(mo_infer_scalar item, bool from_real,
-                                    const char *dtype);
+/* Returns an item of type from converted to another type: floats are truncated,
+ * integers wrap, as a cast does; where a cast is undefined, the nearest
+ * value. */
+mo_infer_scalar mo_infer_value_cast(mo_infer_scalar item, const char *from,
+                                    const char *to);
+/* Returns item i as a real, the nearest one to an integer. */
+double mo_infer_value_number(const mo_infer_value *value, int64_t i);
 
 /* Returns a result of arithmetic, wrapped or rounded to the type. */
 mo_infer_scalar mo_infer_value_fit_int(int64_t result, const char *dtype);

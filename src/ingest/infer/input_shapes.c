@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/out.h"
 #include "base/number.h"
 #include "ingest/infer/dims.h"
+#include "ingest/infer/value_text.h"
 
 static bool is_input(const mo_ir_layer *layer)
 {
@@ -87,24 +89,32 @@ static mo_dims_text suggest_shape(const mo_shape *shape)
     return mo_dims_format(&example);
 }
 
-/* Finds the layer that request names; *dims is the rest of it. */
-static mo_status find_requested(const mo_ir *ir, const char *request,
-                                int *index, const char **dims, mo_error *err)
+/* Finds the layer that a request of an option names; *rest is behind the
+ * name. given, by layer, notes it. */
+static mo_status find_requested(const mo_ir *ir, const char *option,
+                                const char *request, bool *given, int *index,
+                                const char **rest, mo_error *err)
 {
     const char *mark = strrchr(request, '=');
 
-    *dims = mark ? mark + 1 : request;
+    *rest = mark ? mark + 1 : request;
     *index = mark ? find_input(ir, request, (size_t) (mark - request))
                   : input_at(ir, 0);
     if (!mark && count_inputs(ir) > 1)
-        return mo_fail(
-            err, MO_E_USAGE,
-            "--shape %.120s does not say for which input; they are %s", request,
-            list_inputs(ir).text);
+        return mo_fail(err, MO_E_USAGE,
+                       "--%s %.120s does not say for which input; they are %s",
+                       option, request, list_inputs(ir).text);
     if (*index < 0)
         return mo_fail(err, MO_E_USAGE,
-                       "--shape %.120s names no input of %s; its inputs are %s",
-                       request, ir->file, list_inputs(ir).text);
+                       "--%s %.120s names no input of %s; its inputs are %s",
+                       option, request, ir->file, list_inputs(ir).text);
+    if (given[*index])
+        return mo_fail(
+            err, MO_E_USAGE,
+            "--%s %.120s: the %s of '%.80s' is given twice; keep one "
+            "of them",
+            option, request, option, ir->layers[*index].name);
+    given[*index] = true;
     return MO_OK;
 }
 
@@ -174,19 +184,32 @@ static mo_status apply_request(mo_ir *ir, const char *request, bool *given,
     const char *dims;
     mo_shape shape;
     int index;
-    mo_status status = find_requested(ir, request, &index, &dims, err);
+    mo_status status =
+        find_requested(ir, "shape", request, given, &index, &dims, err);
 
     if (status == MO_OK)
         status = read_dims(request, dims, &shape, err);
-    if (status != MO_OK)
-        return status;
-    if (given[index])
-        return mo_fail(err, MO_E_USAGE,
-                       "--shape %.120s: the shape of '%.80s' is given twice; "
-                       "keep one of them",
-                       request, ir->layers[index].name);
-    given[index] = true;
-    return set_shape(ir, request, index, &shape, changed, err);
+    return status == MO_OK ? set_shape(ir, request, index, &shape, changed, err)
+                           : status;
+}
+
+static mo_status apply_hint(mo_ir *ir, const char *hint, bool *changed,
+                            mo_error *err)
+{
+    const char *mark = strrchr(hint, '=');
+    const char *dims = mark ? mark + 1 : hint;
+    int index = mark ? find_input(ir, hint, (size_t) (mark - hint))
+                : count_inputs(ir) == 1 ? input_at(ir, 0)
+                                        : -1;
+    const mo_shape *own =
+        index < 0 ? NULL : &ir->layers[index].outputs[0].shape;
+    mo_shape shape;
+
+    if (!own || mo_shape_is_static(own) ||
+        mo_shape_read(dims, strlen(dims), &shape) != MO_SHAPE_OK ||
+        mo_dims_contradict(own, &shape))
+        return MO_OK;
+    return set_shape(ir, hint, index, &shape, changed, err);
 }
 
 static mo_status check_static(const mo_ir *ir, mo_error *err)
@@ -205,17 +228,73 @@ static mo_status check_static(const mo_ir *ir, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_infer_set_input_shapes(mo_ir *ir, const char *const *shapes,
-                                    size_t n_shapes, bool *changed,
-                                    mo_error *err)
+/* Writes the value into the attributes of its layer, which has the type Const
+ * from there on. */
+static mo_status make_constant(mo_ir *ir, int index,
+                               const mo_infer_value *value, mo_error *err)
+{
+    mo_ir_layer *layer = &ir->layers[index];
+    mo_out *out = NULL;
+    mo_status status = mo_out_memory(&out, err);
+    const char *text;
+    size_t size;
+
+    if (status != MO_OK)
+        return status;
+    mo_infer_value_write_literal(value, out);
+    text = mo_out_borrow(out, &size);
+    layer->type = "Const";
+    layer->attrs = text ? mo_arena_text(ir->arena, text, size) : NULL;
+    layer->outputs[0].shape = value->shape;
+    mo_out_abandon(out);
+    return layer->attrs ? MO_OK : mo_fail_memory(err);
+}
+
+/* Numbers of inputs count all of them: the layers change at the end. */
+static mo_status set_values(mo_ir *ir, const mo_option_list *requests,
+                            bool *given, bool *changed, mo_error *err)
+{
+    mo_infer_value **values = calloc((size_t) ir->n_layers + 1, sizeof *values);
+    mo_status status = values ? MO_OK : mo_fail_memory(err);
+
+    memset(given, 0, (size_t) ir->n_layers * sizeof *given);
+    for (size_t i = 0; status == MO_OK && i < requests->count; i++) {
+        const char *request = requests->items[i], *numbers;
+        int index;
+
+        status =
+            find_requested(ir, "value", request, given, &index, &numbers, err);
+        if (status == MO_OK)
+            status = mo_infer_value_read(ir->arena, request, numbers,
+                                         &ir->layers[index].outputs[0].shape,
+                                         ir->layers[index].outputs[0].dtype,
+                                         &values[index], err);
+    }
+    for (int i = 0; status == MO_OK && i < ir->n_layers; i++)
+        if (values[i]) {
+            changed[i] |= mo_dims_contradict(&ir->layers[i].outputs[0].shape,
+                                             &values[i]->shape);
+            status = make_constant(ir, i, values[i], err);
+        }
+    free(values);
+    return status;
+}
+
+mo_status mo_infer_set_inputs(mo_ir *ir, const mo_read_options *options,
+                              bool *changed, mo_error *err)
 {
     bool *given = calloc((size_t) ir->n_layers + 1, sizeof *given);
     mo_status status = MO_OK;
 
     if (!given)
         return mo_fail_memory(err);
-    for (size_t i = 0; status == MO_OK && i < n_shapes; i++)
-        status = apply_request(ir, shapes[i], given, changed, err);
+    for (size_t i = 0; status == MO_OK && i < options->shapes.count; i++)
+        status =
+            apply_request(ir, options->shapes.items[i], given, changed, err);
+    for (size_t i = 0; status == MO_OK && i < options->hints.count; i++)
+        status = apply_hint(ir, options->hints.items[i], changed, err);
+    if (status == MO_OK)
+        status = set_values(ir, &options->values, given, changed, err);
     free(given);
     return status == MO_OK ? check_static(ir, err) : status;
 }

@@ -163,3 +163,18 @@ mo_status mo_infer_arg_rank(const mo_infer_rule_op *op, int input, int min,
                    "input %d (%s) must have %d to %d dimensions", input,
                    mo_dims_format(shape).text, min, max);
 }
+
+mo_status mo_infer_arg_check_int64(const mo_infer_rule_op *op, int n,
+                                   mo_error *err)
+{
+    for (int k = 0; k < n; k++) {
+        const mo_infer_value *value = op->inputs[k].value;
+
+        if (strcmp(value->dtype, "u64") != 0)
+            continue;
+        for (int64_t i = 0; i < value->count; i++)
+            if (value->items[i].i < 0)
+                return mo_fail(err, MO_E_SUPPORT, "has an input above 2^63-1");
+    }
+    return MO_OK;
+}

@@ -41,6 +41,11 @@ mo_status mo_infer_arg_axis(int64_t axis, int rank, int *at, mo_error *err);
 mo_status mo_infer_arg_value(const mo_infer_rule_op *op, int input,
                              const mo_infer_value **value, mo_error *err);
 
+/* Fails if the values of the first n inputs, which are known, have a number
+ * that is not an int64: u64 of 2^63 and above. */
+mo_status mo_infer_arg_check_int64(const mo_infer_rule_op *op, int n,
+                                   mo_error *err);
+
 /* The value of an input as a list of at most MO_MAX_RANK integers; a scalar is
  * a list of one. */
 typedef struct mo_infer_arg_list {

@@ -7,6 +7,7 @@
  * MO_E_SUPPORT.
  */
 #include <math.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "ingest/infer/dims.h"
@@ -60,12 +61,12 @@ static double real_negate(double a)
 
 static double real_sign(double a)
 {
-    return (a > 0) - (a < 0);
+    return a > 0 ? 1 : a < 0 ? -1 : a;
 }
 
 static double real_relu(double a)
 {
-    return a > 0 ? a : 0;
+    return a < 0 ? 0 : a;
 }
 
 static bool int_subtract(int64_t a, int64_t b, int64_t *result)
@@ -99,6 +100,15 @@ static bool int_divide(int64_t a, int64_t b, int64_t *result)
     return true;
 }
 
+/* As C divides: towards zero. */
+static bool int_quotient(int64_t a, int64_t b, int64_t *result)
+{
+    if (!is_quotient(a, b))
+        return false;
+    *result = a / b;
+    return true;
+}
+
 static bool int_mod(int64_t a, int64_t b, int64_t *result)
 {
     if (!is_quotient(a, b))
@@ -109,11 +119,17 @@ static bool int_mod(int64_t a, int64_t b, int64_t *result)
 
 static bool int_power(int64_t a, int64_t b, int64_t *result)
 {
-    double power = pow((double) a, (double) b);
+    int64_t square = a;
 
-    if (!(fabs(power) < 0x1p63))
+    *result = 1;
+    if (b < 0)
         return false;
-    *result = (int64_t) power;
+    for (; b > 0; b >>= 1) {
+        if ((b & 1) && !mo_int64_mul(*result, square, result))
+            return false;
+        if (b > 1 && !mo_int64_mul(square, square, &square))
+            return false;
+    }
     return true;
 }
 
@@ -180,6 +196,17 @@ static double real_floor_mod(double a, double b)
     double rest = fmod(a, b);
 
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+/* A NaN is the result, as in IEEE 754-2019 maximum and minimum. */
+static double real_maximum(double a, double b)
+{
+    return a < b || isnan(b) ? b : a;
+}
+
+static double real_minimum(double a, double b)
+{
+    return b < a || isnan(b) ? b : a;
 }
 
 static double real_squared_difference(double a, double b)
@@ -267,7 +294,11 @@ mo_status mo_infer_eval_unary(const mo_infer_rule_op *op, int output,
     const mo_infer_value *from = op->inputs[0].value;
     const arithmetic *f = find_arithmetic(op);
 
+    mo_status status = mo_infer_arg_check_int64(op, 1, err);
+
     (void) output;
+    if (status != MO_OK)
+        return status;
     if (from->real != value->real)
         return fail_mixed(err);
     for (int64_t i = 0; i < value->count; i++)
@@ -282,43 +313,62 @@ mo_status mo_infer_eval_convert(const mo_infer_rule_op *op, int output,
     const mo_infer_value *from = op->inputs[0].value;
 
     (void) output;
-    (void) err;
-    for (int64_t i = 0; i < value->count; i++)
+    for (int64_t i = 0; i < value->count; i++) {
+        double number = mo_infer_value_number(from, i);
+
+        if (from->real && !value->real &&
+            strcmp(value->dtype, "boolean") != 0 &&
+            !(number >= -0x1p63 && number < 0x1p63))
+            return mo_fail(err, MO_E_SUPPORT, "converts what is no int64");
         value->items[i] =
-            mo_infer_value_cast(from->items[i], from->real, value->dtype);
+            mo_infer_value_cast(from->items[i], from->dtype, value->dtype);
+    }
     return MO_OK;
 }
 
-/* *result = f(a, b), all three of the type of to. */
+/* *result = f(a, b), a real or an int64. */
 static mo_status apply_binary(const arithmetic *f, mo_infer_scalar a,
-                              mo_infer_scalar b, const mo_infer_value *to,
+                              mo_infer_scalar b, bool real,
                               mo_infer_scalar *result, mo_error *err)
 {
-    int64_t number;
-
-    if (to->real && f->real_binary) {
-        *result = mo_infer_value_fit_real(f->real_binary(a.r, b.r), to->dtype);
-        return MO_OK;
-    }
-    if (to->real || !f->int_binary(a.i, b.i, &number))
+    if (real && f->real_binary)
+        result->r = f->real_binary(a.r, b.r);
+    else if (real || !f->int_binary(a.i, b.i, &result->i))
         return mo_fail(err, MO_E_SUPPORT, "divides by zero or overflows");
-    *result = mo_infer_value_fit_int(number, to->dtype);
     return MO_OK;
+}
+
+/* Wraps or rounds a result to the type of the value. */
+static mo_infer_scalar fit_result(mo_infer_scalar result,
+                                  const mo_infer_value *to)
+{
+    return to->real ? mo_infer_value_fit_real(result.r, to->dtype)
+                    : mo_infer_value_fit_int(result.i, to->dtype);
 }
 
 mo_status mo_infer_eval_binary(const mo_infer_rule_op *op, int output,
                                mo_infer_value *value, mo_error *err)
 {
     const mo_infer_value *a = op->inputs[0].value, *b = op->inputs[1].value;
-    const arithmetic *f = find_arithmetic(op);
+    arithmetic f = *find_arithmetic(op);
     mo_status status = check_broadcast(op, 2, value, err);
 
     (void) output;
+    if (f.int_binary == int_divide &&
+        !mo_infer_arg_bool(op, "m_pythondiv", true))
+        f.int_binary = int_quotient;
     if (status == MO_OK && (a->real != value->real || b->real != value->real))
         status = fail_mixed(err);
-    for (int64_t i = 0; status == MO_OK && i < value->count; i++)
-        status = apply_binary(f, item_at(a, value, i), item_at(b, value, i),
-                              value, &value->items[i], err);
+    if (status == MO_OK)
+        status = mo_infer_arg_check_int64(op, 2, err);
+    for (int64_t i = 0; status == MO_OK && i < value->count; i++) {
+        mo_infer_scalar *item = &value->items[i];
+
+        status = apply_binary(&f, item_at(a, value, i), item_at(b, value, i),
+                              value->real, item, err);
+        if (status == MO_OK)
+            *item = fit_result(*item, value);
+    }
     return status;
 }
 
@@ -348,26 +398,25 @@ static boxes split_axes(const mo_shape *shape, const bool *marks)
 
 static mo_status reduce_box(const mo_infer_rule_op *op, const boxes *split,
                             int64_t box, const mo_infer_value *to,
-                            mo_infer_scalar *result, mo_error *err)
+                            mo_infer_scalar *item, mo_error *err)
 {
     const mo_infer_scalar *items = op->inputs[0].value->items;
+    mo_infer_scalar result = items[box];
     const arithmetic *f = find_arithmetic(op);
     int64_t n = mo_shape_elements(&split->reduced);
     mo_status status = MO_OK;
 
-    *result = items[box];
     for (int64_t i = 1; status == MO_OK && i < n; i++) {
         int64_t at = box + mo_infer_view_at(&split->in_box, &split->reduced, i);
 
-        status = apply_binary(f, *result, items[at], to, result, err);
+        status = apply_binary(f, result, items[at], to->real, &result, err);
     }
-    if (mo_operator_id_of(op->type) != MO_OPERATOR_ReduceMean)
-        return status;
     /* The mean of integers is truncated, as a division in C. */
-    if (to->real)
-        *result = mo_infer_value_fit_real(result->r / (double) n, to->dtype);
-    else
-        result->i /= n;
+    if (mo_operator_id_of(op->type) == MO_OPERATOR_ReduceMean && to->real)
+        result.r /= (double) n;
+    else if (mo_operator_id_of(op->type) == MO_OPERATOR_ReduceMean)
+        result.i /= n;
+    *item = fit_result(result, to);
     return status;
 }
 
@@ -380,6 +429,9 @@ mo_status mo_infer_eval_reduce(const mo_infer_rule_op *op, int output,
     boxes split;
 
     (void) output;
+    if (status != MO_OK)
+        return status;
+    status = mo_infer_arg_check_int64(op, 1, err);
     if (status != MO_OK)
         return status;
     if (from->real != value->real)
@@ -411,6 +463,8 @@ mo_status mo_infer_eval_compare(const mo_infer_rule_op *op, int output,
     int relations = find_arithmetic(op)->relations;
 
     (void) output;
+    if (status == MO_OK)
+        status = mo_infer_arg_check_int64(op, 2, err);
     if (status != MO_OK)
         return status;
     if (a->real != b->real || value->real)

@@ -2,11 +2,11 @@
 /* Constants: bytes in a file, or literals in the graph. */
 #include "ingest/onnx/builder_internal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "ingest/infer/value_text.h"
 
 static const mo_shape scalar_shape = { .rank = 0 };
 
@@ -44,39 +44,17 @@ mo_onnx_ref mo_onnx_stored(mo_onnx_builder *b, const char *name,
     return made;
 }
 
-static void write_items(mo_out *out, const mo_infer_value *value)
-{
-    for (int64_t i = 0; i < value->count; i++) {
-        if (i > 0)
-            mo_out_char(out, ',');
-        if (!value->real)
-            mo_out_int(out, value->items[i].i);
-        else if (isfinite(value->items[i].r))
-            mo_out_double(out, value->items[i].r);
-        else
-            mo_out_text(out, isnan(value->items[i].r) ? "nan"
-                             : value->items[i].r > 0  ? "inf"
-                                                      : "-inf");
-    }
-}
-
 mo_onnx_ref mo_onnx_literal(mo_onnx_builder *b, const mo_infer_value *value)
 {
-    char dims[MO_SHAPE_TEXT_SIZE], name[40];
-    size_t length = mo_shape_write(&value->shape, dims), size;
+    char name[40];
+    size_t size;
     int before = mo_intern_count(b->literals), number;
     const char *text;
     mo_onnx_ref made;
 
     if (b->error.status != MO_OK)
         return MO_ONNX_NONE;
-    mo_out_text(b->text, "{\"element_type\":\"");
-    mo_out_text(b->text, value->dtype);
-    mo_out_text(b->text, "\",\"shape\":\"");
-    mo_out_bytes(b->text, dims, length);
-    mo_out_text(b->text, "\",\"value\":\"");
-    write_items(b->text, value);
-    mo_out_text(b->text, "\"}");
+    mo_infer_value_write_literal(value, b->text);
     text = mo_out_borrow(b->text, &size);
     if (!text ||
         mo_intern_put(b->literals, text, size, &number, &b->error) != MO_OK)
@@ -110,7 +88,7 @@ mo_onnx_ref mo_onnx_numbers(mo_onnx_builder *b, const double *values,
         return mo_onnx_fail_memory(b);
     for (int64_t i = 0; i < value->count; i++)
         value->items[i] = mo_infer_value_cast(
-            (mo_infer_scalar){ .r = values[i] }, true, dtype);
+            (mo_infer_scalar){ .r = values[i] }, "f64", dtype);
     return mo_onnx_literal(b, value);
 }
 

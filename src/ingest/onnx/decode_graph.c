@@ -16,13 +16,25 @@ static bool decode_dim(pb_istream_t *stream, const pb_field_t *field,
     const mo_onnx_target *t = *arg;
     mo_onnx_info *info = t->to;
     mo_onnx_pb_Dimension m = mo_onnx_pb_Dimension_init_zero;
+    const char *name = NULL;
+    mo_onnx_target to_name = { t->d, &name };
 
     (void) field;
+    m.dim_param.funcs.decode = mo_onnx_decode_text;
+    m.dim_param.arg = &to_name;
     if (!pb_decode(stream, mo_onnx_pb_Dimension_fields, &m))
         return false;
     if (info->shape.rank == MO_MAX_RANK)
         return mo_onnx_decode_fail(t->d, MO_E_LIMIT,
                                    "has a tensor of more than 16 dimensions");
+    if (name && name[0] && !info->dim_names) {
+        info->dim_names =
+            mo_arena_array(t->d->arena, MO_MAX_RANK, sizeof *info->dim_names);
+        if (!info->dim_names)
+            return mo_onnx_decode_fail_memory(t->d);
+    }
+    if (name && name[0])
+        info->dim_names[info->shape.rank] = name;
     info->shape.dims[info->shape.rank++] =
         m.has_dim_value && m.dim_value >= 0 ? m.dim_value : MO_DYNAMIC;
     return true;

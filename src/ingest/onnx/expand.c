@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions inlined, branches of a known condition, loops and scans of a known
- * count unrolled. */
+/* Functions inlined, branches taken or both computed, loops and scans of a
+ * known count unrolled. */
 #include "ingest/onnx/translate_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "ingest/onnx/ops.h"
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-enum { MAX_EXPANDED = 1 << 10, MAX_ROUNDS = 64 };
+enum { MAX_EXPANDED = 1 << 10, MAX_ROUNDS = 64, MAX_SELECTED = 64 };
 #else
 enum {
     MAX_EXPANDED = 1 << 17, /* nodes of functions, branches and loops */
-    MAX_ROUNDS = 4096       /* of a loop */
+    MAX_ROUNDS = 4096,      /* of a loop */
+    MAX_SELECTED = 1024     /* nodes of two branches that are both computed */
 };
 #endif
 
@@ -88,21 +90,82 @@ static int known_truth(const mo_onnx_builder *b, mo_onnx_ref value)
     return known && known->count == 1 ? known->items[0].i != 0 : -1;
 }
 
+/* Selects each output from those of the branches, which were computed both.
+ * Refuses outputs of different types or shapes. */
+static void select_outputs(mo_onnx_op *op, const mo_onnx_ref *yes,
+                           const mo_onnx_ref *no)
+{
+    static const mo_shape scalar = { .rank = 0 };
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref condition = mo_onnx_reshape(b, mo_onnx_in(op, 0), &scalar);
+
+    for (int i = 0; i < op->n_outputs; i++) {
+        if (!mo_onnx_is(yes[i]) || !mo_onnx_is(no[i]) ||
+            strcmp(mo_onnx_dtype(b, yes[i]), mo_onnx_dtype(b, no[i])) != 0 ||
+            !mo_shape_equal(mo_onnx_shape(b, yes[i]), mo_onnx_shape(b, no[i])))
+            mo_onnx_refuse(b,
+                           "its condition is not known before it runs, and its "
+                           "branches differ in the shape of output %d; --value "
+                           "fixes the value of an input",
+                           i);
+        else
+            op->outputs[i] = mo_onnx_select(b, condition, yes[i], no[i]);
+    }
+}
+
+/* An If whose condition depends on data: branches have no side effects. Nodes
+ * in them that cannot be translated make the If one of these. */
+static mo_status compute_both(mo_onnx_translation *t, mo_onnx_scope *scope,
+                              mo_onnx_op *op, const mo_onnx_graph *yes,
+                              const mo_onnx_graph *no)
+{
+    const mo_onnx_translation before = *t;
+    size_t n = (size_t) op->n_outputs;
+    mo_onnx_ref *results;
+    mo_status status;
+
+    if (yes->n_nodes + no->n_nodes > MAX_SELECTED) {
+        mo_onnx_refuse(t->b,
+                       "its condition is not known before it runs, and its "
+                       "branches have more than %d nodes; --value fixes the "
+                       "value of an input",
+                       MAX_SELECTED);
+        return MO_OK;
+    }
+    results = calloc(2 * n + 1, sizeof *results);
+    status = results ? inline_graph(t, scope, yes, NULL, results, n)
+                     : mo_fail_memory(t->err);
+    if (status == MO_OK)
+        status = inline_graph(t, scope, no, NULL, results + n, n);
+    if (status == MO_OK && t->n_missing > before.n_missing) {
+        memcpy(t->missing, before.missing, sizeof t->missing);
+        t->n_missing = before.n_missing;
+        t->lacks_shapes = before.lacks_shapes;
+        mo_onnx_refuse(t->b, "its condition is not known before it runs, and "
+                             "its branches cannot be computed both; --value "
+                             "fixes the value of an input");
+    } else if (status == MO_OK) {
+        select_outputs(op, results, results + n);
+    }
+    free(results);
+    return status;
+}
+
 mo_status mo_onnx_take_branch(mo_onnx_translation *t, mo_onnx_scope *scope,
                               mo_onnx_op *op)
 {
     int truth = known_truth(t->b, mo_onnx_in(op, 0));
-    const mo_onnx_attribute *branch =
-        mo_onnx_attr(op, truth ? "then_branch" : "else_branch");
+    const mo_onnx_attribute *yes = mo_onnx_attr(op, "then_branch");
+    const mo_onnx_attribute *no = mo_onnx_attr(op, "else_branch");
 
     if (!mo_onnx_has(op, 0))
         mo_onnx_wrong(t->b, "has no condition");
-    else if (truth < 0)
-        mo_onnx_refuse(t->b, "its condition is not known before it runs");
-    else if (!branch || !branch->g)
+    else if (!yes || !yes->g || !no || !no->g)
         mo_onnx_wrong(t->b, "has no branch");
+    else if (truth < 0)
+        return compute_both(t, scope, op, yes->g, no->g);
     else
-        return inline_graph(t, scope, branch->g, NULL, op->outputs,
+        return inline_graph(t, scope, truth ? yes->g : no->g, NULL, op->outputs,
                             (size_t) op->n_outputs);
     return MO_OK;
 }
@@ -133,20 +196,38 @@ static mo_onnx_ref stack_rounds(mo_onnx_builder *b, const mo_onnx_ref *rounds,
     return stacked;
 }
 
-/* A Loop of a known count, unrolled. Its graph has the round, the condition
- * and the carried values as inputs; the condition, the carried values and the
- * values to stack as outputs. */
+/* Outputs of a Loop: the carried values at its end, and the stacked ones of n
+ * rounds with step values each. */
+static void set_loop_outputs(mo_onnx_op *op, const mo_onnx_ref *values,
+                             size_t carried, const mo_onnx_ref *rounds, int n,
+                             size_t step)
+{
+    for (size_t i = 0; i + 1 < step && (int) i < op->n_outputs; i++) {
+        if (i < carried)
+            op->outputs[i] = values[i];
+        else if (n > 0)
+            op->outputs[i] =
+                stack_rounds(op->b, rounds + 1 + i, n, step, 0, false);
+        else
+            mo_onnx_refuse(op->b, "has no rounds, and outputs to stack");
+    }
+}
+
+/* A Loop of a known count, or whose condition is known in every round,
+ * unrolled. Its graph has the round, the condition and the carried values as
+ * inputs; the condition, the carried values and the values to stack as outputs.
+ */
 mo_status mo_onnx_unroll_loop(mo_onnx_translation *t, mo_onnx_scope *scope,
                               mo_onnx_op *op)
 {
     const mo_onnx_attribute *body = mo_onnx_attr(op, "body");
-    int64_t count = mo_onnx_in_int(op, 0, "trip count", -1);
+    int64_t count = mo_onnx_in_int(op, 0, "trip count", INT64_MAX);
     size_t carried = op->n_inputs > 2 ? (size_t) op->n_inputs - 2 : 0;
     int truth = mo_onnx_has(op, 1) ? known_truth(t->b, op->inputs[1]) : 1;
     mo_onnx_ref *inputs, *rounds;
     size_t step = body && body->g ? body->g->n_outputs : 0;
     mo_status status = MO_OK;
-    int n = 0;
+    int n = 0, most;
 
     if (mo_onnx_builder_status(t->b) != MO_OK)
         return MO_OK;
@@ -154,20 +235,18 @@ mo_status mo_onnx_unroll_loop(mo_onnx_translation *t, mo_onnx_scope *scope,
         mo_onnx_wrong(t->b, "has a body with other inputs or outputs");
         return MO_OK;
     }
-    if (truth < 0 || count < 0 || count > MAX_ROUNDS) {
-        mo_onnx_refuse(t->b,
-                       "its number of rounds is not known before it "
-                       "runs, or above %d",
-                       MAX_ROUNDS);
+    if (truth < 0) {
+        mo_onnx_refuse(t->b, "whether it begins is not known before it runs");
         return MO_OK;
     }
+    most = (int) (count < 0 ? 0 : count > MAX_ROUNDS ? MAX_ROUNDS : count);
     inputs = calloc(carried + 2, sizeof *inputs);
-    rounds = calloc(((size_t) count + 1) * step, sizeof *rounds);
+    rounds = calloc(((size_t) most + 1) * step, sizeof *rounds);
     if (!inputs || !rounds)
         status = mo_fail_memory(t->err);
     for (size_t i = 0; i < carried && status == MO_OK; i++)
         inputs[2 + i] = op->inputs[2 + i];
-    while (status == MO_OK && n < (int) count && truth == 1) {
+    while (status == MO_OK && n < most && truth == 1) {
         mo_onnx_ref *results = rounds + (size_t) n * step;
         double yes = 1;
 
@@ -184,17 +263,10 @@ mo_status mo_onnx_unroll_loop(mo_onnx_translation *t, mo_onnx_scope *scope,
         for (size_t i = 0; i < carried; i++)
             inputs[2 + i] = results[1 + i];
     }
-    for (size_t i = 0; i + 1 < step && status == MO_OK; i++) {
-        if ((int) i >= op->n_outputs)
-            break;
-        if (i < carried)
-            op->outputs[i] = inputs[2 + i];
-        else if (n > 0)
-            op->outputs[i] =
-                stack_rounds(t->b, rounds + 1 + i, n, step, 0, false);
-        else
-            mo_onnx_refuse(t->b, "has no rounds, and outputs to stack");
-    }
+    if (n < count && truth == 1 && mo_onnx_builder_status(t->b) == MO_OK)
+        mo_onnx_refuse(t->b, "has more than %d rounds", MAX_ROUNDS);
+    if (status == MO_OK)
+        set_loop_outputs(op, inputs + 2, carried, rounds, n, step);
     free(inputs);
     free(rounds);
     return status;

@@ -81,8 +81,9 @@ typedef struct mo_onnx_node {
 typedef struct mo_onnx_info {
     const char *name;
     bool is_tensor;
-    int type;       /* of elements; 0: not given */
-    mo_shape shape; /* rank -1: not given; dims of -1: dynamic */
+    int type;               /* of elements; 0: not given */
+    mo_shape shape;         /* rank -1: not given; dims of -1: dynamic */
+    const char **dim_names; /* by dimension, NULL: none; or NULL */
 } mo_onnx_info;
 
 struct mo_onnx_graph {

@@ -46,3 +46,37 @@ mo_status mo_onnx_read(mo_input *input, const mo_read_options *options,
     mo_ir_free(ir);
     return status;
 }
+
+static bool has_default(const mo_onnx_graph *g, const char *name)
+{
+    for (size_t i = 0; i < g->n_initializers; i++)
+        if (strcmp(g->initializers[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+mo_status mo_onnx_list_inputs(mo_input *input, mo_model_inputs *inputs,
+                              mo_error *err)
+{
+    mo_onnx_model model = { .graph = NULL };
+    mo_status status = mo_onnx_decode(input, inputs->arena, &model, err);
+    const mo_onnx_graph *g = model.graph;
+
+    if (status != MO_OK || !g)
+        return status;
+    inputs->items =
+        mo_arena_array(inputs->arena, g->n_inputs, sizeof *inputs->items);
+    if (!inputs->items)
+        return mo_fail_memory(err);
+    for (size_t i = 0; i < g->n_inputs; i++) {
+        const mo_onnx_info *info = &g->inputs[i];
+
+        if (!has_default(g, info->name))
+            inputs->items[inputs->n++] =
+                (mo_model_input){ .name = info->name,
+                                  .dtype = mo_onnx_dtype_of(info->type),
+                                  .shape = info->shape,
+                                  .dim_names = info->dim_names };
+    }
+    return MO_OK;
+}

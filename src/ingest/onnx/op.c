@@ -108,7 +108,8 @@ mo_onnx_list mo_onnx_in_ints(const mo_onnx_op *op, int i, const char *what)
     }
     list.n = (int) value->count;
     for (int k = 0; k < list.n; k++)
-        list.at[k] = mo_infer_value_cast(value->items[k], value->real, "i64").i;
+        list.at[k] =
+            mo_infer_value_cast(value->items[k], value->dtype, "i64").i;
     return list;
 }
 
@@ -133,7 +134,7 @@ double mo_onnx_in_number(const mo_onnx_op *op, int i, const char *what,
                        what);
         return fallback;
     }
-    return value->real ? value->items[0].r : (double) value->items[0].i;
+    return mo_infer_value_number(value, 0);
 }
 
 int64_t mo_onnx_in_int(const mo_onnx_op *op, int i, const char *what,

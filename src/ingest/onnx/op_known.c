@@ -2,6 +2,7 @@
 /* Translators of ONNX operators whose results have as many elements as the
  * values of their inputs say: these must be known before the model runs. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
@@ -116,6 +117,9 @@ static int compare_items(const mo_infer_value *x, int64_t i, int64_t j)
     if (x->real)
         return (x->items[i].r > x->items[j].r) -
                (x->items[i].r < x->items[j].r);
+    if (strcmp(x->dtype, "u64") == 0)
+        return ((uint64_t) x->items[i].i > (uint64_t) x->items[j].i) -
+               ((uint64_t) x->items[i].i < (uint64_t) x->items[j].i);
     return (x->items[i].i > x->items[j].i) - (x->items[i].i < x->items[j].i);
 }
 

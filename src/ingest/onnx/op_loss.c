@@ -6,20 +6,19 @@
 #include "ingest/onnx/translators.h"
 
 /* Weights of the targets, which are classes: those of input 2, or 1; 0 for the
- * class that is ignored. *classes has no such class. MO_ONNX_NONE: all are
- * 1. */
+ * class that is ignored. *classes has no such class, and *counts is false where
+ * it was. MO_ONNX_NONE: all are 1. */
 static mo_onnx_ref target_weights(mo_onnx_op *op, const char *dtype,
-                                  mo_onnx_ref *classes)
+                                  mo_onnx_ref *classes, mo_onnx_ref *counts)
 {
     mo_onnx_builder *b = op->b;
     const mo_onnx_attribute *ignored = mo_onnx_attr(op, "ignore_index");
-    mo_onnx_ref counts = MO_ONNX_NONE, weights = MO_ONNX_NONE, zero;
+    mo_onnx_ref weights = MO_ONNX_NONE, counted;
 
     if (ignored) {
-        zero = mo_onnx_number(b, 0, "i64");
-        counts = mo_onnx_binary(b, "NotEqual", *classes,
-                                mo_onnx_int(b, ignored->i), "boolean");
-        *classes = mo_onnx_select(b, counts, *classes, zero);
+        *counts = mo_onnx_binary(b, "NotEqual", *classes,
+                                 mo_onnx_int(b, ignored->i), "boolean");
+        *classes = mo_onnx_select(b, *counts, *classes, mo_onnx_int(b, 0));
     }
     if (mo_onnx_has(op, 2)) {
         mo_onnx_set_int(b, "batch_dims", 0);
@@ -30,10 +29,10 @@ static mo_onnx_ref target_weights(mo_onnx_op *op, const char *dtype,
     }
     if (!ignored)
         return weights;
-    counts = mo_onnx_convert(b, counts, dtype);
+    counted = mo_onnx_convert(b, *counts, dtype);
     return mo_onnx_is(weights)
-               ? mo_onnx_binary(b, "Multiply", weights, counts, NULL)
-               : counts;
+               ? mo_onnx_binary(b, "Multiply", weights, counted, NULL)
+               : counted;
 }
 
 /* Minus the logarithm of the probability of each target class, weighted;
@@ -45,7 +44,8 @@ static mo_onnx_ref add_loss(mo_onnx_op *op, mo_onnx_ref x)
     const char *dtype = mo_onnx_dtype(b, x);
     mo_onnx_ref classes = mo_onnx_convert(b, mo_onnx_in(op, 1), "i64");
     mo_shape shape = *mo_onnx_shape(b, classes), column = shape;
-    mo_onnx_ref weights = target_weights(op, dtype, &classes), loss, sum;
+    mo_onnx_ref counts = MO_ONNX_NONE, loss, sum;
+    mo_onnx_ref weights = target_weights(op, dtype, &classes, &counts);
     bool marks[MO_MAX_RANK] = { false };
 
     if (mo_onnx_shape(b, x)->rank != shape.rank + 1 || shape.rank < 1)
@@ -58,6 +58,8 @@ static mo_onnx_ref add_loss(mo_onnx_op *op, mo_onnx_ref x)
     mo_onnx_set_int(b, "axis", 1);
     loss = mo_onnx_binary(b, "GatherElements", x, classes, NULL);
     loss = mo_onnx_unary(b, "Negative", mo_onnx_reshape(b, loss, &shape), NULL);
+    if (mo_onnx_is(counts))
+        loss = mo_onnx_select(b, counts, loss, mo_onnx_number(b, 0, dtype));
     if (mo_onnx_is(weights))
         loss = mo_onnx_binary(b, "Multiply", loss, weights, NULL);
     if (strcmp(reduction, "none") == 0)

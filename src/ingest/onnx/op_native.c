@@ -142,3 +142,72 @@ void mo_onnx_op_dynamic_quantize(mo_onnx_op *op)
     for (int i = 0; i < n && mo_onnx_is(made); i++)
         op->outputs[i] = (mo_onnx_ref){ made.layer, i };
 }
+
+/* Quantized weights of each direction as numbers: scales and zero points are
+ * one for all of them, or one for each row of a gate. ONNX's LSTM has the gates
+ * before the inputs. */
+static mo_onnx_ref dequantized_weights(mo_onnx_op *op, int input, int scale)
+{
+    static const int64_t order[] = { 0, 2, 1 };
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref zero = mo_onnx_in(op, scale + 1), by = mo_onnx_in(op, scale);
+    const mo_shape *weights = mo_onnx_shape(b, mo_onnx_in(op, input));
+    mo_shape rows = *mo_onnx_shape(b, by);
+
+    if (weights->rank != 3 || rows.rank < 1 || rows.rank > 2 ||
+        !mo_shape_equal(&rows, mo_onnx_shape(b, zero)))
+        return mo_onnx_wrong(b, "has weights or scales of other shapes");
+    rows = (mo_shape){ .rank = 3,
+                       .dims = { rows.dims[0], 1,
+                                 rows.rank == 2 ? rows.dims[1] : 1 } };
+    by = mo_onnx_reshape(b, by, &rows);
+    zero = mo_onnx_reshape(b, mo_onnx_convert(b, zero, "f32"), &rows);
+    return mo_onnx_transpose(
+        b,
+        mo_onnx_binary(
+            b, "Multiply",
+            mo_onnx_binary(b, "Subtract",
+                           mo_onnx_convert(b, mo_onnx_in(op, input), "f32"),
+                           zero, NULL),
+            by, NULL),
+        order);
+}
+
+/* x rounded to 256 levels of its range. */
+static mo_onnx_ref quantized_like(mo_onnx_builder *b, mo_onnx_ref x)
+{
+    static const char *const dtypes[] = { "u8", "f32", "u8" };
+    const mo_shape shapes[3] = { *mo_onnx_shape(b, x),
+                                 { .rank = 0 },
+                                 { .rank = 0 } };
+    int layer = mo_onnx_add_all_shaped(b, "DynamicQuantizeLinear", &x, 1,
+                                       shapes, dtypes, 3)
+                    .layer;
+
+    return mo_onnx_add(b, "DequantizeLinear",
+                       MO_ONNX_REFS({ layer, 0 }, { layer, 1 }, { layer, 2 }),
+                       3, "f32");
+}
+
+/* Of com.microsoft: an LSTM with quantized weights. Its input is quantized as
+ * ONNX Runtime does it; the hidden state between steps is not. */
+void mo_onnx_op_quantized_lstm(mo_onnx_op *op)
+{
+    enum { X, W, R, W_SCALE = 8, R_SCALE = 10 };
+    mo_onnx_ref inputs[W_SCALE];
+    mo_onnx_op lstm = *op;
+
+    for (int i = W_SCALE; i < R_SCALE + 2; i++)
+        if (!mo_onnx_has(op, i))
+            mo_onnx_wrong(op->b, "has no input %d", i);
+    for (int i = 0; i < W_SCALE; i++)
+        inputs[i] = mo_onnx_in(op, i);
+    inputs[X] = quantized_like(op->b, inputs[X]);
+    inputs[W] = dequantized_weights(op, W, W_SCALE);
+    inputs[R] = dequantized_weights(op, R, R_SCALE);
+    lstm.argument = "LSTM";
+    lstm.inputs = inputs;
+    lstm.n_inputs = W_SCALE;
+    if (mo_onnx_builder_status(op->b) == MO_OK)
+        mo_onnx_op_as_is(&lstm);
+}

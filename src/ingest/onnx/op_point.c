@@ -7,10 +7,17 @@
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 
+/* Erf of integers is truncated. */
 void mo_onnx_op_unary(mo_onnx_op *op)
 {
-    mo_onnx_out(op,
-                mo_onnx_unary(op->b, op->argument, mo_onnx_in(op, 0), NULL));
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref x = mo_onnx_in(op, 0);
+    const char *dtype = mo_onnx_dtype(b, x);
+
+    if (strcmp(op->argument, "Erf") == 0 && !mo_onnx_is_real(b, x))
+        x = mo_onnx_convert(b, x, "f32");
+    x = mo_onnx_unary(b, op->argument, x, NULL);
+    mo_onnx_out(op, mo_onnx_convert(b, x, dtype));
 }
 
 /* Before opset 7 the second operand was aligned at an axis of the first. */
@@ -37,12 +44,20 @@ void mo_onnx_op_compare(mo_onnx_op *op)
                                        mo_onnx_in(op, 1), "boolean"));
 }
 
+enum { MAX_TERMS = 16384 }; /* each is a layer */
+
 void mo_onnx_op_variadic(mo_onnx_op *op)
 {
     bool is_mean = strcmp(op->argument, "mean") == 0;
     const char *type = is_mean ? "Add" : op->argument;
     mo_onnx_ref y = mo_onnx_in(op, 0);
 
+    if (op->n_inputs > MAX_TERMS) {
+        mo_onnx_refuse(op->b,
+                       "has %d inputs, more than %d; combine them in groups",
+                       op->n_inputs, MAX_TERMS);
+        return;
+    }
     for (int i = 1; i < op->n_inputs; i++)
         y = mo_onnx_binary(op->b, type, y, mo_onnx_in(op, i), NULL);
     if (is_mean)
@@ -86,10 +101,11 @@ void mo_onnx_op_power(mo_onnx_op *op)
     mo_onnx_out(op, mo_onnx_convert(op->b, power, type));
 }
 
-/* The slope broadcasts as in numpy, not along channels. */
+/* The slope broadcasts as in numpy, not along channels; integers stay
+ * integers. */
 void mo_onnx_op_prelu(mo_onnx_op *op)
 {
-    mo_onnx_ref x = mo_onnx_in(op, 0), slope = mo_onnx_in(op, 1);
+    mo_onnx_ref x = mo_onnx_in(op, 0), slope = mo_onnx_in(op, 1), below;
     const mo_shape *shape = mo_onnx_shape(op->b, slope);
     int rank = mo_onnx_shape(op->b, x)->rank;
     mo_shape wide = { .rank = rank };
@@ -100,7 +116,15 @@ void mo_onnx_op_prelu(mo_onnx_op *op)
         wide.dims[rank - 1] = shape->dims[0];
         slope = mo_onnx_reshape(op->b, slope, &wide);
     }
-    mo_onnx_out(op, mo_onnx_binary(op->b, "PReLU", x, slope, NULL));
+    if (mo_onnx_is_real(op->b, x)) {
+        mo_onnx_out(op, mo_onnx_binary(op->b, "PReLU", x, slope, NULL));
+        return;
+    }
+    below = mo_onnx_binary(op->b, "Less", x,
+                           mo_onnx_number(op->b, 0, mo_onnx_dtype(op->b, x)),
+                           "boolean");
+    slope = mo_onnx_binary(op->b, "Multiply", x, slope, NULL);
+    mo_onnx_out(op, mo_onnx_select(op->b, below, slope, x));
 }
 
 void mo_onnx_op_where(mo_onnx_op *op)
@@ -142,7 +166,8 @@ static mo_onnx_ref clamp_to(mo_onnx_builder *b, mo_onnx_ref x, double low,
     return isnan(high) ? x : mo_onnx_with_number(b, "Minimum", x, high);
 }
 
-/* Bounds were attributes, then inputs, which may be computed. */
+/* Bounds were attributes, whose default is the largest f32, then inputs, which
+ * may be computed. */
 void mo_onnx_op_clip(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
@@ -152,8 +177,8 @@ void mo_onnx_op_clip(mo_onnx_op *op)
                  (!mo_onnx_is(high) || mo_onnx_known(b, high));
 
     if (op->version < 11) {
-        x = clamp_to(b, x, mo_onnx_attr_real(op, "min", NAN),
-                     mo_onnx_attr_real(op, "max", NAN));
+        x = clamp_to(b, x, mo_onnx_attr_real(op, "min", -FLT_MAX),
+                     mo_onnx_attr_real(op, "max", FLT_MAX));
     } else if (known && mo_onnx_is_real(b, x)) {
         x = clamp_to(b, x, mo_onnx_in_number(op, 1, "min", NAN),
                      mo_onnx_in_number(op, 2, "max", NAN));
@@ -168,14 +193,8 @@ void mo_onnx_op_clip(mo_onnx_op *op)
 
 void mo_onnx_op_leaky_relu(mo_onnx_op *op)
 {
-    mo_onnx_ref x = mo_onnx_in(op, 0);
-    double slope = mo_onnx_attr_real(op, "alpha", 0.01f);
-    mo_shape one = { .rank = 1, .dims = { 1 } };
-
-    mo_onnx_out(op, mo_onnx_binary(op->b, "PReLU", x,
-                                   mo_onnx_numbers(op->b, &slope, &one,
-                                                   mo_onnx_dtype(op->b, x)),
-                                   NULL));
+    mo_onnx_out(op, mo_onnx_with_number(op->b, "PReLU", mo_onnx_in(op, 0),
+                                        mo_onnx_attr_real(op, "alpha", 0.01f)));
 }
 
 void mo_onnx_op_elu(mo_onnx_op *op)
@@ -184,22 +203,33 @@ void mo_onnx_op_elu(mo_onnx_op *op)
     mo_onnx_out(op, mo_onnx_unary(op->b, "Elu", mo_onnx_in(op, 0), NULL));
 }
 
-/* alpha elu(x / alpha). */
+/* x from 0 on, else alpha (exp(x / alpha) - 1). */
 void mo_onnx_op_celu(mo_onnx_op *op)
 {
+    mo_onnx_builder *b = op->b;
     double alpha = mo_onnx_attr_real(op, "alpha", 1);
-    mo_onnx_ref x =
-        mo_onnx_with_number(op->b, "Divide", mo_onnx_in(op, 0), alpha);
+    mo_onnx_ref x = mo_onnx_in(op, 0), y, above;
 
-    mo_onnx_set_real(op->b, "alpha", 1);
-    x = mo_onnx_unary(op->b, "Elu", x, NULL);
-    mo_onnx_out(op, mo_onnx_with_number(op->b, "Multiply", x, alpha));
+    above = mo_onnx_binary(b, "GreaterEqual", x,
+                           mo_onnx_number(b, 0, mo_onnx_dtype(b, x)),
+                           "boolean");
+    y = mo_onnx_with_number(b, "Divide", x, alpha);
+    if (alpha > 0) {
+        mo_onnx_set_real(b, "alpha", 1);
+        y = mo_onnx_unary(b, "Elu", y, NULL);
+    } else {
+        y = mo_onnx_with_number(b, "Subtract",
+                                mo_onnx_unary(b, "Exp", y, NULL), 1);
+    }
+    y = mo_onnx_with_number(b, "Multiply", y, alpha);
+    mo_onnx_out(op, mo_onnx_select(b, above, x, y));
 }
 
 static void two_numbers(mo_onnx_op *op, const char *type, double p, double q)
 {
     mo_onnx_ref x = mo_onnx_in(op, 0);
-    const char *dtype = mo_onnx_dtype(op->b, x);
+    const char *dtype =
+        strcmp(mo_onnx_dtype(op->b, x), "f64") == 0 ? "f64" : "f32";
 
     mo_onnx_out(op, mo_onnx_add(op->b, type,
                                 MO_ONNX_REFS(x, mo_onnx_number(op->b, p, dtype),
@@ -235,12 +265,14 @@ void mo_onnx_op_swish(mo_onnx_op *op)
                                         mo_onnx_attr_real(op, "alpha", 1)));
 }
 
-/* x + bias below -lambda, x - bias above lambda, else 0. */
+/* x + bias below -lambda, x - bias above lambda, else 0; of integers truncated
+ * at the end. */
 void mo_onnx_op_shrink(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
-    mo_onnx_ref x = mo_onnx_in(op, 0), below, above;
-    const char *dtype = mo_onnx_dtype(b, x);
+    const char *type = mo_onnx_dtype(b, mo_onnx_in(op, 0));
+    const char *dtype = mo_onnx_is_real(b, mo_onnx_in(op, 0)) ? type : "f64";
+    mo_onnx_ref x = mo_onnx_convert(b, mo_onnx_in(op, 0), dtype), below, above;
     double lambda = mo_onnx_attr_real(op, "lambd", 0.5);
     double bias = mo_onnx_attr_real(op, "bias", 0);
     mo_onnx_ref zero = mo_onnx_number(b, 0, dtype);
@@ -251,9 +283,8 @@ void mo_onnx_op_shrink(mo_onnx_op *op)
                            "boolean");
     above = mo_onnx_select(b, above,
                            mo_onnx_with_number(b, "Subtract", x, bias), zero);
-    mo_onnx_out(op,
-                mo_onnx_select(b, below, mo_onnx_with_number(b, "Add", x, bias),
-                               above));
+    x = mo_onnx_select(b, below, mo_onnx_with_number(b, "Add", x, bias), above);
+    mo_onnx_out(op, mo_onnx_convert(b, x, type));
 }
 
 void mo_onnx_op_thresholded_relu(mo_onnx_op *op)
@@ -290,10 +321,12 @@ void mo_onnx_op_is_inf(mo_onnx_op *op)
                 mo_onnx_unary(op->b, "IsInf", mo_onnx_in(op, 0), "boolean"));
 }
 
-/* Identity in inference; the mask keeps all. */
+/* Identity in inference; the mask keeps all. Before opset 10 it has the type of
+ * the data and no defined value: zeros, as in ONNX Runtime. */
 void mo_onnx_op_dropout(mo_onnx_op *op)
 {
-    double yes = 1;
+    bool old = op->version < 10;
+    double kept = old ? 0 : 1;
 
     if (op->version >= 12 &&
         mo_onnx_in_number(op, 2, "training_mode", 0) != 0 &&
@@ -303,7 +336,9 @@ void mo_onnx_op_dropout(mo_onnx_op *op)
     if (mo_onnx_uses(op, 1))
         op->outputs[1] = mo_onnx_broadcast(
             op->b,
-            mo_onnx_numbers(op->b, &yes, &(mo_shape){ .rank = 0 }, "boolean"),
+            mo_onnx_number(op->b, kept,
+                           old ? mo_onnx_dtype(op->b, mo_onnx_in(op, 0))
+                               : "boolean"),
             mo_onnx_shape(op->b, mo_onnx_in(op, 0)));
 }
 

@@ -172,13 +172,21 @@ void mo_onnx_op_reduce(mo_onnx_op *op)
                                    marks, keep));
 }
 
+/* A real type for logarithms of x, which are truncated if x is an integer. */
+static const char *real_dtype(const mo_onnx_builder *b, mo_onnx_ref x)
+{
+    return mo_onnx_is_real(b, x) ? mo_onnx_dtype(b, x) : "f64";
+}
+
 void mo_onnx_op_reduce_log_sum(mo_onnx_op *op)
 {
+    mo_onnx_builder *b = op->b;
     bool marks[MO_MAX_RANK], keep = mark_axes(op, marks);
-    mo_onnx_ref y =
-        mo_onnx_reduce(op->b, "ReduceSum", mo_onnx_in(op, 0), marks, keep);
+    mo_onnx_ref x = mo_onnx_in(op, 0);
+    mo_onnx_ref y = mo_onnx_reduce(b, "ReduceSum", x, marks, keep);
 
-    mo_onnx_out(op, mo_onnx_unary(op->b, "Log", y, NULL));
+    y = mo_onnx_unary(b, "Log", mo_onnx_convert(b, y, real_dtype(b, x)), NULL);
+    mo_onnx_out(op, mo_onnx_convert(b, y, mo_onnx_dtype(b, x)));
 }
 
 void mo_onnx_op_reduce_sum_square(mo_onnx_op *op)
@@ -190,19 +198,24 @@ void mo_onnx_op_reduce_sum_square(mo_onnx_op *op)
     mo_onnx_out(op, mo_onnx_reduce(op->b, "ReduceSum", x, marks, keep));
 }
 
-/* The maximum is subtracted first, so that nothing overflows. */
+/* The maximum is subtracted first, so that nothing overflows; 0 in place of an
+ * infinite one. */
 void mo_onnx_op_reduce_log_sum_exp(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
     bool marks[MO_MAX_RANK], keep = mark_axes(op, marks);
-    mo_onnx_ref x = mo_onnx_in(op, 0), top, y;
+    const char *type = mo_onnx_dtype(b, mo_onnx_in(op, 0));
+    const char *dtype = real_dtype(b, mo_onnx_in(op, 0));
+    mo_onnx_ref x = mo_onnx_convert(b, mo_onnx_in(op, 0), dtype), top, y;
 
     top = mo_onnx_reduce(b, "ReduceMax", x, marks, true);
+    top = mo_onnx_select(b, mo_onnx_unary(b, "IsInf", top, "boolean"),
+                         mo_onnx_number(b, 0, dtype), top);
     y = mo_onnx_unary(b, "Exp", mo_onnx_binary(b, "Subtract", x, top, NULL),
                       NULL);
     y = mo_onnx_unary(b, "Log", mo_onnx_reduce(b, "ReduceSum", y, marks, true),
                       NULL);
-    y = mo_onnx_binary(b, "Add", y, top, NULL);
+    y = mo_onnx_convert(b, mo_onnx_binary(b, "Add", y, top, NULL), type);
     mo_onnx_out(op, keep ? y : mo_onnx_squeeze(b, y, marks));
 }
 
@@ -286,7 +299,7 @@ void mo_onnx_op_softmax(mo_onnx_op *op)
 void mo_onnx_op_lp_normalization(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
-    mo_onnx_ref x = mo_onnx_in(op, 0), norm, empty;
+    mo_onnx_ref x = mo_onnx_widen(b, mo_onnx_in(op, 0)), norm, empty;
     const char *dtype = mo_onnx_dtype(b, x);
     bool marks[MO_MAX_RANK] = { false };
 
@@ -298,7 +311,9 @@ void mo_onnx_op_lp_normalization(mo_onnx_op *op)
     empty = mo_onnx_binary(b, "Equal", norm, mo_onnx_number(b, 0, dtype),
                            "boolean");
     norm = mo_onnx_select(b, empty, mo_onnx_number(b, 1, dtype), norm);
-    mo_onnx_out(op, mo_onnx_binary(b, "Divide", x, norm, NULL));
+    mo_onnx_out(op,
+                mo_onnx_convert(b, mo_onnx_binary(b, "Divide", x, norm, NULL),
+                                mo_onnx_dtype(b, mo_onnx_in(op, 0))));
 }
 
 void mo_onnx_op_mean_variance(mo_onnx_op *op)
@@ -360,7 +375,8 @@ void mo_onnx_op_batch_norm(mo_onnx_op *op)
     mo_onnx_out(op, mo_onnx_add(b, "BatchNormInference", inputs, 5, NULL));
 }
 
-/* Mean and inverse deviation are computed only where a node reads them. */
+/* Mean and inverse deviation, those of halves in f32, are computed only where a
+ * node reads them. */
 static void add_statistics(mo_onnx_op *op, mo_onnx_ref x, int axis,
                            double epsilon)
 {
@@ -372,6 +388,7 @@ static void add_statistics(mo_onnx_op *op, mo_onnx_ref x, int axis,
         marks[d] = true;
     if (!mo_onnx_uses(op, 1) && !mo_onnx_uses(op, 2))
         return;
+    x = mo_onnx_widen(b, x);
     mean = mo_onnx_reduce(b, "ReduceMean", x, marks, true);
     if (mo_onnx_uses(op, 1))
         op->outputs[1] = mean;
@@ -401,11 +418,12 @@ void mo_onnx_op_layer_norm(mo_onnx_op *op)
     add_statistics(op, x, axis, epsilon);
 }
 
-/* x / sqrt(mean of squares + epsilon), times the scale. */
+/* x / sqrt(mean of squares + epsilon), times the scale. The squares of halves
+ * may be infinite: they are computed in f32. */
 void mo_onnx_op_rms_norm(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
-    mo_onnx_ref x = mo_onnx_in(op, 0), y;
+    mo_onnx_ref x = mo_onnx_widen(b, mo_onnx_in(op, 0)), y;
     int rank = mo_onnx_shape(b, x)->rank;
     int axis = mo_onnx_axis(b, mo_onnx_attr_int(op, "axis", -1), rank);
     double epsilon = mo_onnx_attr_real(op, "epsilon", 1e-5f);
@@ -417,6 +435,7 @@ void mo_onnx_op_rms_norm(mo_onnx_op *op)
     y = mo_onnx_reduce(b, "ReduceMean", y, marks, true);
     y = mo_onnx_with_number(b, "Add", y, epsilon);
     y = mo_onnx_binary(b, "Divide", x, mo_onnx_unary(b, "Sqrt", y, NULL), NULL);
+    y = mo_onnx_convert(b, y, mo_onnx_dtype(b, mo_onnx_in(op, 1)));
     mo_onnx_out(op, mo_onnx_binary(b, "Multiply", y, mo_onnx_in(op, 1), NULL));
 }
 
@@ -470,20 +489,4 @@ void mo_onnx_op_group_norm(mo_onnx_op *op)
     mo_onnx_out(op,
                 mo_onnx_add(b, "GroupNormalization",
                             MO_ONNX_REFS(x, values[0], values[1]), 3, NULL));
-}
-
-void mo_onnx_op_lrn(mo_onnx_op *op)
-{
-    mo_onnx_builder *b = op->b;
-    mo_onnx_ref axes = mo_onnx_ints(b, (const int64_t[]){ 1 }, 1);
-
-    if (mo_onnx_attr_int(op, "size", 1) % 2 == 0) {
-        mo_onnx_refuse(b, "has a window of even size");
-        return;
-    }
-    mo_onnx_set_real(b, "alpha", mo_onnx_attr_real(op, "alpha", 1e-4f));
-    mo_onnx_set_real(b, "beta", mo_onnx_attr_real(op, "beta", 0.75));
-    mo_onnx_set_real(b, "bias", mo_onnx_attr_real(op, "bias", 1));
-    mo_onnx_set_int(b, "size", mo_onnx_attr_int(op, "size", 1));
-    mo_onnx_out(op, mo_onnx_binary(b, "LRN", mo_onnx_in(op, 0), axes, NULL));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Translators of ONNX's Resize and Upsample: interpolation as OpenVINO has it,
- * or products with a matrix of weights along each axis. */
+ * with attributes for what only ONNX has. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +35,7 @@ static bool read_numbers(mo_onnx_op *op, int i, const char *what, int n,
         return false;
     }
     for (int k = 0; k < n; k++)
-        numbers[k] =
-            value->real ? value->items[k].r : (double) value->items[k].i;
+        numbers[k] = mo_infer_value_number(value, k);
     return true;
 }
 
@@ -132,17 +131,27 @@ static void read_targets(mo_onnx_op *op, const mo_shape *shape, resizing *r)
         keep_aspect_ratio(op, shape, &axes, r);
 }
 
-/* What OpenVINO's interpolation does not have: the weights of every element of
- * the result are a row of a matrix for each axis. */
+/* The attributes, and the region that tf_crop_and_resize takes: starts, then
+ * ends, by axis. */
 typedef struct form {
     const char *coordinates, *mode, *nearest;
     bool antialias, exclude_outside;
     double cubic, extrapolation;
-    double roi[2 * MO_MAX_RANK]; /* starts, then ends, by axis */
+    double roi[2 * MO_MAX_RANK];
 } form;
 
-static bool needs_weights(const form *f, const mo_shape *shape,
-                          const resizing *r)
+/* Whether axis d is more than copied. */
+static bool is_resized(const form *f, const mo_shape *shape, const resizing *r,
+                       int d)
+{
+    return r->size[d] != shape->dims[d] || (r->by_scales && r->scale[d] != 1) ||
+           f->roi[d] != 0 || f->roi[MO_MAX_RANK + d] != 1;
+}
+
+/* What OpenVINO's interpolation does not have, or has otherwise: it takes the
+ * sizes where ONNX takes the scales. */
+static bool is_onnx_only(const form *f, const mo_shape *shape,
+                         const resizing *r)
 {
     if (strcmp(f->coordinates, "tf_crop_and_resize") == 0 ||
         strcmp(f->coordinates, "half_pixel_symmetric") == 0 ||
@@ -156,141 +165,12 @@ static bool needs_weights(const form *f, const mo_shape *shape,
         /* Sizes of a kept aspect ratio are rounded. */
         if (r->by_scales && r->size[d] != (int64_t) floor(wide))
             return true;
-        if (strcmp(f->coordinates, "align_corners") == 0 && r->by_scales &&
-            (double) r->size[d] != wide)
+        if (r->by_scales && (double) r->size[d] != wide &&
+            (r->size[d] == shape->dims[d] ||
+             strcmp(f->coordinates, "align_corners") == 0))
             return true;
     }
     return false;
-}
-
-/* Coordinate of element x of the result along an axis of size in. */
-static double coordinate_of(const form *f, const double roi[2], double x,
-                            int64_t in, int64_t out, double scale)
-{
-    double wide = scale * (double) in, last = (double) in - 1;
-
-    if (strcmp(f->coordinates, "align_corners") == 0)
-        return wide == 1 ? 0 : x * last / (wide - 1);
-    if (strcmp(f->coordinates, "asymmetric") == 0)
-        return x / scale;
-    if (strcmp(f->coordinates, "tf_crop_and_resize") == 0)
-        return roi[0] * last +
-               (roi[1] - roi[0]) * last * (wide == 1 ? 0.5 : x / (wide - 1));
-    if (strcmp(f->coordinates, "pytorch_half_pixel") == 0 && wide == 1)
-        return -0.5;
-    if (strcmp(f->coordinates, "half_pixel_symmetric") == 0)
-        return (double) in / 2 * (1 - (double) out / wide) + (x + 0.5) / scale -
-               0.5;
-    return (x + 0.5) / scale - 0.5;
-}
-
-/* The weight of an element at a distance. */
-static double kernel_weight(const form *f, double t)
-{
-    double a = f->cubic;
-
-    t = fabs(t);
-    if (f->mode[0] == 'l')
-        return t < 1 ? 1 - t : 0;
-    if (t <= 1)
-        return ((a + 2) * t - (a + 3)) * t * t + 1;
-    return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
-}
-
-static int64_t clamp_index(double i, int64_t size)
-{
-    return i < 0 ? 0 : i >= (double) size ? size - 1 : (int64_t) i;
-}
-
-static double nearest_index(const form *f, double at)
-{
-    if (strcmp(f->nearest, "floor") == 0)
-        return floor(at);
-    if (strcmp(f->nearest, "ceil") == 0)
-        return ceil(at);
-    return strcmp(f->nearest, "round_prefer_ceil") == 0 ? floor(at + 0.5)
-                                                        : ceil(at - 0.5);
-}
-
-/* Fills a row of the matrix for coordinate at. */
-static void fill_row(const form *f, double at, int64_t in, double scale,
-                     double *row)
-{
-    double narrow = f->antialias && scale < 1 ? scale : 1;
-    double reach = (f->mode[0] == 'l' ? 1 : 2) / narrow, sum = 0;
-    double low = ceil(at - reach), high = floor(at + reach);
-
-    if (strcmp(f->mode, "nearest") == 0) {
-        row[clamp_index(nearest_index(f, at), in)] = 1;
-        return;
-    }
-    for (double i = low; i <= high; i++)
-        if (!f->exclude_outside || (i >= 0 && i < (double) in))
-            sum += kernel_weight(f, (i - at) * narrow);
-    for (double i = low; i <= high; i++)
-        if (!f->exclude_outside || (i >= 0 && i < (double) in))
-            row[clamp_index(i, in)] +=
-                kernel_weight(f, (i - at) * narrow) / (sum != 0 ? sum : 1);
-}
-
-/* x times weights [out, in] along an axis; where mask is 0, extrapolated. */
-static mo_onnx_ref apply_weights(mo_onnx_op *op, const form *f, mo_onnx_ref x,
-                                 int axis, mo_onnx_ref weights,
-                                 mo_onnx_ref outside)
-{
-    mo_onnx_builder *b = op->b;
-    int rank = mo_onnx_shape(b, x)->rank;
-    int64_t order[MO_MAX_RANK];
-
-    for (int d = 0; d < rank; d++)
-        order[d] = d;
-    order[axis] = rank - 1;
-    order[rank - 1] = axis;
-    x = mo_onnx_transpose(b, x, order);
-    x = mo_onnx_matmul(b, x, weights, false, true);
-    if (mo_onnx_is(outside) && mo_onnx_is(x))
-        x = mo_onnx_select(
-            b, outside,
-            mo_onnx_number(b, f->extrapolation, mo_onnx_dtype(b, x)), x);
-    return mo_onnx_is(x) ? mo_onnx_transpose(b, x, order) : x;
-}
-
-static mo_onnx_ref resize_axis(mo_onnx_op *op, const form *f, mo_onnx_ref x,
-                               int axis, int64_t out, double scale)
-{
-    mo_onnx_builder *b = op->b;
-    int64_t in = mo_onnx_shape(b, x)->dims[axis];
-    mo_shape shape = { .rank = 2, .dims = { out, in } };
-    mo_shape list = { .rank = 1, .dims = { out } };
-    double roi[2] = { f->roi[axis], f->roi[MO_MAX_RANK + axis] };
-    bool crops = strcmp(f->coordinates, "tf_crop_and_resize") == 0;
-    bool any = false;
-    double *rows, *outside;
-    mo_onnx_ref weights, mask = MO_ONNX_NONE;
-
-    if (in < 1 || out < 0 || !(scale > 0) || in > MO_INFER_VALUE_MAX_ITEMS ||
-        out > MO_INFER_VALUE_MAX_ITEMS || in * out > MO_INFER_VALUE_MAX_ITEMS)
-        return mo_onnx_refuse(b,
-                              "resizes %lld to %lld in a form that takes a "
-                              "matrix of at most %d weights",
-                              (long long) in, (long long) out,
-                              MO_INFER_VALUE_MAX_ITEMS);
-    rows = calloc((size_t) (in * out + out) + 1, sizeof *rows);
-    if (!rows)
-        return mo_onnx_fail_memory(b);
-    outside = rows + in * out;
-    for (int64_t i = 0; i < out; i++) {
-        double at = coordinate_of(f, roi, (double) i, in, out, scale);
-
-        outside[i] = crops && (at < 0 || at > (double) in - 1);
-        any = any || outside[i] != 0;
-        fill_row(f, fmax(-1e9, fmin(1e9, at)), in, scale, rows + i * in);
-    }
-    weights = mo_onnx_numbers(b, rows, &shape, mo_onnx_dtype(b, x));
-    if (any)
-        mask = mo_onnx_numbers(b, outside, &list, "boolean");
-    free(rows);
-    return apply_weights(op, f, x, axis, weights, mask);
 }
 
 /* Reads the region that tf_crop_and_resize takes, by axis. */
@@ -317,26 +197,38 @@ static void read_roi(mo_onnx_op *op, const mo_shape *shape, form *f)
     }
 }
 
-static void resize_by_weights(mo_onnx_op *op, const form *f,
-                              const mo_shape *shape, const resizing *r)
+/* Elements of y whose coordinates along axis d lie outside have one value. */
+static mo_onnx_ref extrapolate(mo_onnx_op *op, const form *f, mo_onnx_ref y,
+                               int d, int64_t in, double scale)
 {
-    mo_onnx_ref x = mo_onnx_in(op, 0);
+    mo_onnx_builder *b = op->b;
+    mo_shape list = { .rank = mo_onnx_shape(b, y)->rank };
+    int64_t out = mo_onnx_shape(b, y)->dims[d];
+    double begin = f->roi[d], length = f->roi[MO_MAX_RANK + d] - begin;
+    double wide = scale * (double) in, *outside;
+    bool any = false;
 
-    if (!mo_onnx_is_real(op->b, x)) {
-        mo_onnx_refuse(op->b,
-                       "resizes integers in coordinates %.40s, or with "
-                       "antialias",
-                       f->coordinates);
-        return;
+    if (out > MO_INFER_VALUE_MAX_ITEMS)
+        return mo_onnx_refuse(b, "crops and resizes to more than %d elements",
+                              MO_INFER_VALUE_MAX_ITEMS);
+    outside = calloc((size_t) out + 1, sizeof *outside);
+    if (!outside)
+        return mo_onnx_fail_memory(b);
+    for (int64_t i = 0; i < out; i++) {
+        double at =
+            begin + length * (wide == 1 ? 0.5 : (double) i / (wide - 1));
+
+        outside[i] = in > 1 && (at < 0 || at > 1);
+        any = any || outside[i] != 0;
     }
-    for (int d = 0; d < shape->rank && mo_onnx_is(x); d++)
-        if (r->size[d] != shape->dims[d] || f->roi[d] != 0 ||
-            f->roi[MO_MAX_RANK + d] != 1)
-            x = resize_axis(op, f, x, d, r->size[d],
-                            r->by_scales ? r->scale[d]
-                                         : (double) r->size[d] /
-                                               (double) shape->dims[d]);
-    mo_onnx_out(op, x);
+    for (int k = 0; k < list.rank; k++)
+        list.dims[k] = k == d ? out : 1;
+    if (any)
+        y = mo_onnx_select(
+            b, mo_onnx_numbers(b, outside, &list, "boolean"),
+            mo_onnx_number(b, f->extrapolation, mo_onnx_dtype(b, y)), y);
+    free(outside);
+    return y;
 }
 
 static void check_coordinates(mo_onnx_op *op, const char *coordinates)
@@ -364,67 +256,81 @@ static const char *resize_mode(mo_onnx_op *op)
 }
 
 /* Opset 10 and Upsample have no attributes for coordinates and rounding. */
+static form read_form(mo_onnx_op *op)
+{
+    bool old = op->version < 11 || op->argument[0];
+
+    return (form){
+        .coordinates = mo_onnx_attr_text(op, "coordinate_transformation_mode",
+                                         old ? "asymmetric" : "half_pixel"),
+        .mode = resize_mode(op),
+        .nearest = mo_onnx_attr_text(op, "nearest_mode",
+                                     old ? "simple" : "round_prefer_floor"),
+        .antialias = mo_onnx_attr_int(op, "antialias", 0) != 0,
+        .exclude_outside = mo_onnx_attr_int(op, "exclude_outside", 0) != 0,
+        .cubic = mo_onnx_attr_real(op, "cubic_coeff_a", -0.75),
+        .extrapolation = mo_onnx_attr_real(op, "extrapolation_value", 0)
+    };
+}
+
 void mo_onnx_op_resize(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
-    mo_onnx_ref x = mo_onnx_in(op, 0), target, list;
+    mo_onnx_ref x = mo_onnx_in(op, 0), inputs[4] = { x }, y;
     mo_shape shape = *mo_onnx_shape(b, x), sizes = { .rank = shape.rank };
-    bool old = op->version < 11 || op->argument[0];
-    const char *coordinates =
-        mo_onnx_attr_text(op, "coordinate_transformation_mode",
-                          old ? "asymmetric" : "half_pixel");
-    const char *nearest = mo_onnx_attr_text(
-        op, "nearest_mode", old ? "simple" : "round_prefer_floor");
-    const char *mode = resize_mode(op);
     resizing r = { .by_scales = false };
-    form f = { .coordinates = coordinates,
-               .mode = mode,
-               .nearest = nearest,
-               .antialias = mo_onnx_attr_int(op, "antialias", 0) != 0,
-               .exclude_outside =
-                   mo_onnx_attr_int(op, "exclude_outside", 0) != 0,
-               .cubic = mo_onnx_attr_real(op, "cubic_coeff_a", -0.75),
-               .extrapolation =
-                   mo_onnx_attr_real(op, "extrapolation_value", 0) };
+    form f = read_form(op);
     int64_t axes[MO_MAX_RANK], new_sizes[MO_MAX_RANK];
-    double scales[MO_MAX_RANK];
+    double scales[3 * MO_MAX_RANK]; /* then starts and ends of the region */
+    bool crops = strcmp(f.coordinates, "tf_crop_and_resize") == 0, onnx;
+    mo_shape list = { .rank = 1 };
     int n = 0;
 
-    check_coordinates(op, coordinates);
+    check_coordinates(op, f.coordinates);
     read_targets(op, &shape, &r);
     read_roi(op, &shape, &f);
     if (mo_onnx_builder_status(b) != MO_OK)
         return;
-    if (needs_weights(&f, &shape, &r)) {
-        resize_by_weights(op, &f, &shape, &r);
-        return;
-    }
     for (int d = 0; d < shape.rank; d++) {
         sizes.dims[d] = r.size[d];
-        if (r.size[d] == shape.dims[d])
-            continue;
-        new_sizes[n] = r.size[d];
-        scales[n] = r.scale[d];
-        axes[n++] = d;
+        if (!r.by_scales)
+            r.scale[d] = (double) r.size[d] / (double) shape.dims[d];
+        if (is_resized(&f, &shape, &r, d))
+            axes[n++] = d;
     }
     if (n == 0) {
         mo_onnx_out(op, x);
         return;
     }
-    list = mo_onnx_ints(b, axes, n);
-    target =
-        r.by_scales
-            ? mo_onnx_numbers(b, scales,
-                              &(mo_shape){ .rank = 1, .dims = { n } }, "f32")
-            : mo_onnx_ints(b, new_sizes, n);
-    mo_onnx_set_text(b, "mode", mode);
+    for (int k = 0; k < n; k++) {
+        new_sizes[k] = r.size[axes[k]];
+        scales[k] = r.scale[axes[k]];
+        scales[n + k] = f.roi[axes[k]];
+        scales[2 * n + k] = f.roi[MO_MAX_RANK + axes[k]];
+    }
+    onnx = is_onnx_only(&f, &shape, &r);
+    list.dims[0] = n;
+    inputs[1] = !onnx && r.by_scales ? mo_onnx_numbers(b, scales, &list, "f32")
+                                     : mo_onnx_ints(b, new_sizes, n);
+    inputs[2] = mo_onnx_ints(b, axes, n);
+    list.dims[0] = crops ? 3 * n : n;
+    if (onnx)
+        inputs[3] = mo_onnx_numbers(b, scales, &list, "f64");
+    mo_onnx_set_text(b, "mode", f.mode);
     mo_onnx_set_text(b, "shape_calculation_mode",
-                     r.by_scales ? "scales" : "sizes");
-    mo_onnx_set_text(b, "coordinate_transformation_mode", coordinates);
-    mo_onnx_set_text(b, "nearest_mode", nearest);
+                     !onnx && r.by_scales ? "scales" : "sizes");
+    mo_onnx_set_text(b, "coordinate_transformation_mode", f.coordinates);
+    mo_onnx_set_text(b, "nearest_mode", f.nearest);
     mo_onnx_set_real(b, "cube_coeff", f.cubic);
-    mo_onnx_set_bool(b, "antialias", false);
-    mo_onnx_out(op, mo_onnx_add_shaped(b, "Interpolate",
-                                       MO_ONNX_REFS(x, target, list), 3, &sizes,
-                                       NULL));
+    mo_onnx_set_bool(b, "antialias", f.antialias);
+    if (onnx) {
+        mo_onnx_set_bool(b, "onnx", true);
+        mo_onnx_set_bool(b, "exclude_outside", f.exclude_outside);
+    }
+    y = mo_onnx_add_shaped(b, "Interpolate", inputs, onnx ? 4 : 3, &sizes,
+                           NULL);
+    for (int k = 0; crops && k < n && mo_onnx_is(y); k++)
+        y = extrapolate(op, &f, y, (int) axes[k], shape.dims[axes[k]],
+                        scales[k]);
+    mo_onnx_out(op, y);
 }

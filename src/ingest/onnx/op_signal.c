@@ -100,28 +100,34 @@ void mo_onnx_op_dft(mo_onnx_op *op)
                     add_dft(b, x, axis, (int64_t) length, inverse, onesided));
 }
 
-/* Frames of a signal, [batch, frames, length, parts]. */
-static mo_onnx_ref gather_frames(mo_onnx_op *op, int64_t frames, int64_t step,
-                                 int64_t length)
+/* 0, step, 2 step, ... along one of two axes. */
+static mo_onnx_ref multiples(mo_onnx_builder *b, int64_t n, int64_t step,
+                             int axis)
 {
-    mo_onnx_builder *b = op->b;
-    mo_shape shape = { .rank = 2, .dims = { frames, length } };
+    mo_shape shape = { .rank = 2, .dims = { 1, 1 } };
     mo_infer_value *value;
 
-    if (!mo_shape_fits(&shape) ||
-        mo_shape_elements(&shape) > MO_INFER_VALUE_MAX_ITEMS)
-        return mo_onnx_refuse(b, "has frames of more than %d numbers together",
+    if (n > MO_INFER_VALUE_MAX_ITEMS)
+        return mo_onnx_refuse(b, "has more than %d frames, or longer ones",
                               MO_INFER_VALUE_MAX_ITEMS);
+    shape.dims[axis] = n;
     value = mo_infer_value_new(mo_onnx_builder_arena(b), &shape, "i64");
     if (!value)
         return mo_onnx_fail_memory(b);
-    for (int64_t i = 0; i < value->count; i++)
-        value->items[i].i = i / length * step + i % length;
+    for (int64_t i = 0; i < n; i++)
+        value->items[i].i = i * step;
+    return mo_onnx_literal(b, value);
+}
+
+/* Frames of a signal [batch, length, parts], [batch, frames, length, parts]. */
+static mo_onnx_ref gather_frames(mo_onnx_builder *b, mo_onnx_ref signal,
+                                 int64_t frames, int64_t step, int64_t length)
+{
+    mo_onnx_ref at = mo_onnx_binary(b, "Add", multiples(b, frames, step, 0),
+                                    multiples(b, length, 1, 1), NULL);
+
     mo_onnx_set_int(b, "batch_dims", 0);
-    return mo_onnx_add(b, "Gather",
-                       MO_ONNX_REFS(mo_onnx_in(op, 0),
-                                    mo_onnx_literal(b, value),
-                                    mo_onnx_int(b, 1)),
+    return mo_onnx_add(b, "Gather", MO_ONNX_REFS(signal, at, mo_onnx_int(b, 1)),
                        3, NULL);
 }
 
@@ -153,7 +159,8 @@ void mo_onnx_op_stft(mo_onnx_op *op)
                       (long long) length, (long long) step, (long long) wide);
         return;
     }
-    y = gather_frames(op, (shape.dims[1] - length) / step + 1, step, length);
+    y = gather_frames(b, signal, (shape.dims[1] - length) / step + 1, step,
+                      length);
     if (mo_onnx_is(window))
         y = mo_onnx_binary(b, "Multiply", y, mo_onnx_reshape(b, window, &row),
                            NULL);

@@ -340,7 +340,7 @@ static void pad_last_window(mo_onnx_op *op, const int64_t *image,
 void mo_onnx_op_lp_pool(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
-    mo_onnx_ref x = mo_onnx_in(op, 0);
+    mo_onnx_ref x = mo_onnx_widen(b, mo_onnx_in(op, 0));
     int64_t p = mo_onnx_attr_int(op, "p", 2);
     int64_t begin[MO_MAX_RANK] = { 0 }, end[MO_MAX_RANK] = { 0 }, count = 1;
     mo_onnx_window w = { .n = 0 };
@@ -367,5 +367,22 @@ void mo_onnx_op_lp_pool(mo_onnx_op *op)
     mo_onnx_set_window(b, &w);
     x = mo_onnx_add(b, "AvgPool", &x, 1, NULL);
     x = mo_onnx_with_number(b, "Multiply", x, (double) count);
-    mo_onnx_out(op, mo_onnx_with_number(b, "Power", x, 1 / (double) p));
+    x = mo_onnx_with_number(b, "Power", x, 1 / (double) p);
+    mo_onnx_out(op, mo_onnx_convert(b, x, mo_onnx_dtype(b, mo_onnx_in(op, 0))));
+}
+
+void mo_onnx_op_lrn(mo_onnx_op *op)
+{
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref axes = mo_onnx_ints(b, (const int64_t[]){ 1 }, 1);
+
+    if (mo_onnx_attr_int(op, "size", 1) % 2 == 0) {
+        mo_onnx_refuse(b, "has a window of even size");
+        return;
+    }
+    mo_onnx_set_real(b, "alpha", mo_onnx_attr_real(op, "alpha", 1e-4f));
+    mo_onnx_set_real(b, "beta", mo_onnx_attr_real(op, "beta", 0.75));
+    mo_onnx_set_real(b, "bias", mo_onnx_attr_real(op, "bias", 1));
+    mo_onnx_set_int(b, "size", mo_onnx_attr_int(op, "size", 1));
+    mo_onnx_out(op, mo_onnx_binary(b, "LRN", mo_onnx_in(op, 0), axes, NULL));
 }

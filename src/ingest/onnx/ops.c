@@ -50,6 +50,14 @@ mo_onnx_ref mo_onnx_convert(mo_onnx_builder *b, mo_onnx_ref x,
     return mo_onnx_add(b, "Convert", &x, 1, dtype);
 }
 
+mo_onnx_ref mo_onnx_widen(mo_onnx_builder *b, mo_onnx_ref x)
+{
+    const char *dtype = mo_onnx_dtype(b, x);
+    bool is_half = strcmp(dtype, "f16") == 0 || strcmp(dtype, "bf16") == 0;
+
+    return is_half ? mo_onnx_convert(b, x, "f32") : x;
+}
+
 mo_onnx_ref mo_onnx_select(mo_onnx_builder *b, mo_onnx_ref condition,
                            mo_onnx_ref yes, mo_onnx_ref no)
 {

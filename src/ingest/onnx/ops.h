@@ -20,6 +20,9 @@ mo_onnx_ref mo_onnx_with_number(mo_onnx_builder *b, const char *type,
                                 mo_onnx_ref x, double number);
 mo_onnx_ref mo_onnx_convert(mo_onnx_builder *b, mo_onnx_ref x,
                             const char *dtype);
+/* Returns x with halves converted to f32, for results that halves cannot hold
+ * on the way. */
+mo_onnx_ref mo_onnx_widen(mo_onnx_builder *b, mo_onnx_ref x);
 mo_onnx_ref mo_onnx_select(mo_onnx_builder *b, mo_onnx_ref condition,
                            mo_onnx_ref yes, mo_onnx_ref no);
 

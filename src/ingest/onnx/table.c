@@ -22,8 +22,3 @@ const mo_onnx_row *mo_onnx_find_row(const char *op_type)
 {
     return bsearch(op_type, rows, N_ROWS, sizeof *rows, compare_rows);
 }
-
-const mo_onnx_row *mo_onnx_row_at(int index)
-{
-    return index >= 0 && index < N_ROWS ? &rows[index] : NULL;
-}

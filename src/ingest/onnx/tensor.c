@@ -96,8 +96,8 @@ static const mo_infer_value *read_items(mo_onnx_builder *b,
             item.r = half_value(tensor->ints[i], dtype);
         else
             item.i = tensor->ints[i];
-        value->items[i] =
-            mo_infer_value_cast(item, tensor->n_reals > 0 || is_half, dtype);
+        value->items[i] = mo_infer_value_cast(
+            item, tensor->n_reals > 0 || is_half ? "f64" : "i64", dtype);
     }
     return value;
 }

@@ -97,6 +97,13 @@ static void check_operands(mo_onnx_op *op, const mo_onnx_row *row)
         mo_onnx_wrong(op->b, "has no output");
 }
 
+static bool is_of_domain(const mo_onnx_row *row, const char *domain)
+{
+    return row->translate == mo_onnx_op_quantized_lstm
+               ? strcmp(domain, "com.microsoft") == 0
+               : mo_onnx_is_own_domain(domain);
+}
+
 static mo_status translate_op(mo_onnx_translation *t, mo_onnx_scope *scope,
                               mo_onnx_op *op)
 {
@@ -106,6 +113,9 @@ static mo_status translate_op(mo_onnx_translation *t, mo_onnx_scope *scope,
 
     if (f)
         return mo_onnx_inline_function(t, scope, op, f);
+    row = mo_onnx_find_row(node->op_type);
+    if (row && !is_of_domain(row, node->domain))
+        row = NULL;
     if (mo_onnx_is_own_domain(node->domain)) {
         if (strcmp(node->op_type, "If") == 0)
             return mo_onnx_take_branch(t, scope, op);
@@ -113,7 +123,6 @@ static mo_status translate_op(mo_onnx_translation *t, mo_onnx_scope *scope,
             return mo_onnx_unroll_loop(t, scope, op);
         if (strcmp(node->op_type, "Scan") == 0)
             return mo_onnx_unroll_scan(t, scope, op);
-        row = mo_onnx_find_row(node->op_type);
     }
     if (!row) {
         mo_onnx_refuse(t->b, "there is no such operator to run%s%.60s",
@@ -186,6 +195,7 @@ static mo_status translate_node(mo_onnx_translation *t, mo_onnx_scope *scope,
         mo_onnx_builder_clear(t->b);
         mo_onnx_set_title(t->b, node_title(node));
         is_lost = !can_place || !mo_onnx_add_opaque(t, scope, &op, why);
+        t->lacks_shapes |= can_place && is_lost;
         mo_onnx_builder_clear(t->b);
         if (is_lost)
             note_missing(t, node, why);
@@ -246,7 +256,7 @@ mo_status mo_onnx_translate(const char *file, const mo_onnx_model *model,
                             const mo_read_options *options, mo_ir **ir,
                             mo_error *err)
 {
-    static const mo_read_options none = { NULL, 0 };
+    static const mo_read_options none = { .shapes = { 0 } };
     const mo_onnx_graph *g = model->graph;
     mo_onnx_translation t = { .file = file, .model = model, .err = err };
     mo_onnx_scope scope = { .graph = g,
@@ -270,9 +280,12 @@ mo_status mo_onnx_translate(const char *file, const mo_onnx_model *model,
     if (status == MO_OK)
         status = mo_onnx_translate_nodes(&t, &scope, g->nodes, g->n_nodes);
     if (status == MO_OK && t.n_missing > 0)
-        status = mo_fail_at(err, MO_E_SUPPORT, file, 0,
-                            "%d ops cannot be read: %s%s", t.n_missing,
-                            t.missing, t.n_missing > 8 ? "; ..." : "");
+        status = mo_fail_at(
+            err, MO_E_SUPPORT, file, 0, "%d ops cannot be read: %s%s%s",
+            t.n_missing, t.missing, t.n_missing > 8 ? "; ..." : "",
+            t.lacks_shapes ? "; with the shapes of their outputs in "
+                             "value_info they can be placed, not run"
+                           : "");
     if (status == MO_OK)
         status = add_results(&t, &scope, g);
     if (status == MO_OK)

@@ -40,8 +40,6 @@ typedef struct mo_onnx_row {
 
 /* Returns the row of an operator of ONNX's own domain, or NULL. */
 const mo_onnx_row *mo_onnx_find_row(const char *op_type);
-/* Row number index in the order of operators.def; NULL behind the last. */
-const mo_onnx_row *mo_onnx_row_at(int index);
 
 /* Translates the whole model; the caller frees *ir with mo_ir_free(). options
  * may be NULL. Errors name all operators that cannot be translated. */

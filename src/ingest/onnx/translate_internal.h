@@ -44,6 +44,7 @@ typedef struct mo_onnx_translation {
     size_t expanded;
     char missing[700]; /* operators that cannot be translated */
     int n_missing;
+    bool lacks_shapes; /* with known shapes one of them could be placed */
 } mo_onnx_translation;
 
 /* scope.c */

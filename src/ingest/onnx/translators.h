@@ -28,7 +28,7 @@ void mo_onnx_add_native(mo_onnx_op *op, const char *dtype);
 
 mo_onnx_translator mo_onnx_op_as_is, mo_onnx_op_bit_shift, mo_onnx_op_quantize,
     mo_onnx_op_dequantize, mo_onnx_op_quantized_product,
-    mo_onnx_op_dynamic_quantize;
+    mo_onnx_op_dynamic_quantize, mo_onnx_op_quantized_lstm;
 
 /* op_view.c: shapes, views, creation */
 mo_onnx_translator mo_onnx_op_constant, mo_onnx_op_constant_of_shape,

@@ -11,6 +11,7 @@
 #include "ingest/infer/infer.h"
 #include "ingest/ir/ir.h"
 #include "ingest/openvino/ir_graph.h"
+#include "graph/dtype.h"
 #include "graph/shape.h"
 
 /* Shapes that inference did not reach, or made too large. */
@@ -68,15 +69,14 @@ static mo_status bin_path(const char *path, char **bin, mo_error *err)
 static mo_status convert_ir(mo_ir *ir, const mo_read_options *options,
                             mo_graph **graph, mo_error *err)
 {
-    static const mo_read_options none = { NULL, 0 };
+    static const mo_read_options none = { .shapes = { 0 } };
     char *bin = NULL;
     mo_ir_constness *folds = NULL;
     mo_status status = bin_path(ir->file, &bin, err);
 
     options = options ? options : &none;
     if (status == MO_OK)
-        status =
-            mo_infer_shapes(ir, bin, options->shapes, options->n_shapes, err);
+        status = mo_infer_shapes(ir, bin, options, err);
     if (status == MO_OK)
         status = check_shapes(ir, err);
     if (status == MO_OK)
@@ -108,4 +108,38 @@ mo_status mo_openvino_read_memory(const char *file, const char *data,
     mo_status status = mo_ir_read_memory(file, data, size, &ir, err);
 
     return status == MO_OK ? convert_ir(ir, options, graph, err) : status;
+}
+
+mo_status mo_openvino_list_inputs(mo_input *input, mo_model_inputs *inputs,
+                                  mo_error *err)
+{
+    mo_ir *ir = NULL;
+    mo_status status = mo_ir_read(input, &ir, err);
+
+    if (status != MO_OK)
+        return status;
+    inputs->items = mo_arena_array(inputs->arena, (size_t) ir->n_layers,
+                                   sizeof *inputs->items);
+    if (!inputs->items)
+        status = mo_fail_memory(err);
+    for (int i = 0; i < ir->n_layers && status == MO_OK; i++) {
+        const mo_ir_layer *layer = &ir->layers[i];
+        mo_model_input *item = &inputs->items[inputs->n];
+        const char *dtype =
+            layer->n_outputs > 0 ? layer->outputs[0].dtype : NULL;
+
+        if (strcmp(layer->type, "Parameter") != 0 || layer->n_outputs != 1)
+            continue;
+        *item = (mo_model_input){
+            .name =
+                mo_arena_text(inputs->arena, layer->name, strlen(layer->name)),
+            .dtype = dtype ? mo_dtype_find(dtype, strlen(dtype)) : NULL,
+            .shape = layer->outputs[0].shape
+        };
+        inputs->n++;
+        if (!item->name)
+            status = mo_fail_memory(err);
+    }
+    mo_ir_free(ir);
+    return status;
 }

@@ -137,12 +137,6 @@ static bool is_divisor(int64_t part, int64_t whole)
     return part > 0 && whole % part == 0;
 }
 
-static bool is_bias(const mo_shape *shape, int64_t channels)
-{
-    return shape->rank <= 1 ? dim_from_end(shape, 1) == channels
-                            : mo_shape_elements(shape) == channels;
-}
-
 /* Groups may be hidden in the channels of the side that has more of them. */
 static bool fits_filter(const mo_work_input *in, int at, int bias,
                         bool backwards, bool grouped)
@@ -165,7 +159,9 @@ static bool fits_filter(const mo_work_input *in, int at, int bias,
     if (!backwards || grouped ? made->dims[1] != f.out
                               : !is_divisor(f.out, made->dims[1]))
         return false;
-    return !added || is_bias(added, made->dims[1]);
+    return !added ||
+           (added->rank <= 1 ? dim_from_end(added, 1) == made->dims[1]
+                             : mo_shape_elements(added) == made->dims[1]);
 }
 
 static bool fits_convolution(const mo_work_input *in)

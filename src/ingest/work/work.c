@@ -8,22 +8,95 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/minmax.h"
+#include "graph/graph.h"
 #include "graph/op_attrs.h"
 #include "graph/output_types.h"
 #include "ingest/work/input_order.h"
-#include "ingest/work/constant_bytes.h"
 #include "ingest/work/weight_attrs.h"
+
+/* Total size of the constants that an op reads. */
+
+typedef struct constant_tensor {
+    int from, port;
+    int64_t bytes;
+} constant_tensor;
+
+/* Scratch buffer to sort the feeds of an op in; all zero at first, reused for
+ * all ops. The caller frees it with constant_bytes_clear(). */
+typedef struct constant_bytes {
+    constant_tensor *tensors;
+    size_t room;
+} constant_bytes;
+
+/* Of several sizes given for one tensor the largest comes first. */
+static int compare_tensors(const void *a, const void *b)
+{
+    const constant_tensor *x = a, *y = b;
+
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->port != y->port)
+        return x->port < y->port ? -1 : 1;
+    return (x->bytes < y->bytes) - (x->bytes > y->bytes);
+}
+
+static int64_t sum_of(const constant_tensor *tensors, size_t n)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && tensors[i].from == tensors[i - 1].from &&
+            tensors[i].port == tensors[i - 1].port)
+            continue;
+        if (tensors[i].bytes < 0 || !mo_int64_add(sum, tensors[i].bytes, &sum))
+            return MO_UNKNOWN;
+    }
+    return sum;
+}
+
+/* Computes the bytes of the constants that op number op reads, each tensor
+ * once however often it is read; MO_UNKNOWN when one of them is unknown or the
+ * sum overflows. */
+static mo_status sum_constants(constant_bytes *fed, const mo_graph *g, int op,
+                               int64_t *sum, mo_error *err)
+{
+    int first = g->feed_start[op];
+    size_t n = (size_t) (g->feed_start[op + 1] - first);
+    mo_status status = mo_array_reserve((void **) &fed->tensors, &fed->room, n,
+                                        sizeof *fed->tensors, err);
+
+    if (status != MO_OK)
+        return status;
+    for (size_t i = 0; i < n; i++) {
+        const mo_edge *feed = &g->feeds[(size_t) first + i];
+
+        fed->tensors[i] =
+            (constant_tensor){ feed->from, g->feed_port[(size_t) first + i],
+                               feed->bytes };
+    }
+    if (n > 1)
+        qsort(fed->tensors, n, sizeof *fed->tensors, compare_tensors);
+    *sum = sum_of(fed->tensors, n);
+    return MO_OK;
+}
+
+static void constant_bytes_clear(constant_bytes *fed)
+{
+    free(fed->tensors);
+    *fed = (constant_bytes){ 0 };
+}
 
 /* Attributes longer than this are none that a formula reads. */
 enum { MAX_ATTRS = 4096 };
 
 typedef struct filler {
     mo_graph *g;
-    mo_constant_bytes fed;
+    constant_bytes fed;
     mo_status status; /* of allocations in nested calls */
     mo_error *err;
 
@@ -94,12 +167,6 @@ static int64_t sum_bytes(const mo_op *op)
     return sum;
 }
 
-static void fill_output_bytes(mo_op *op)
-{
-    if (op->output_bytes == MO_UNKNOWN && op->shapes && op->dtypes)
-        op->output_bytes = sum_bytes(op);
-}
-
 static void fill_tensor(filler *f, mo_tensor *tensor)
 {
     mo_graph *g = f->g;
@@ -124,8 +191,11 @@ static void fill_sizes(filler *f)
 {
     mo_graph *g = f->g;
 
-    for (int i = 0; i < g->n_ops + g->n_constants; i++)
-        fill_output_bytes(&g->ops[i]);
+    for (int i = 0; i < g->n_ops + g->n_constants; i++) {
+        if (g->ops[i].output_bytes == MO_UNKNOWN && g->ops[i].shapes &&
+            g->ops[i].dtypes)
+            g->ops[i].output_bytes = sum_bytes(&g->ops[i]);
+    }
     for (int t = 0; t < g->n_tensors; t++)
         fill_tensor(f, &g->tensors[t]);
     for (int i = 0; i < g->n_feeds; i++)
@@ -190,14 +260,6 @@ static void set_slot(filler *f, const op_input *a, int slot)
     f->dtypes[slot] = mo_dtype_list_get(a->source->dtypes, index);
 }
 
-static void count_read(filler *f, const op_input *a)
-{
-    if (f->read < 0 || a->bytes < 0)
-        f->read = MO_UNKNOWN;
-    else
-        f->read += (double) a->bytes;
-}
-
 static bool is_constant(const op_input *a)
 {
     const mo_operator *kind = a->source->kind;
@@ -249,25 +311,23 @@ static void gather_weight_attrs(filler *f, const mo_op *op)
     }
 }
 
-static void clear_inputs(filler *f)
-{
-    f->n_inputs = 0;
-    f->n_free = 0;
-    f->first_is_free = false;
-    f->read = 0;
-    f->read_first = 0;
-}
-
 /* Inputs with a port go to its slot, the others into the free ones. */
 static void gather_inputs(filler *f, int op)
 {
     int n = count_op_inputs(f->g, op), slot = 0;
 
-    clear_inputs(f);
+    f->n_inputs = 0;
+    f->n_free = 0;
+    f->first_is_free = false;
+    f->read = 0;
+    f->read_first = 0;
     for (int i = 0; i < n; i++) {
         op_input a = op_input_at(f->g, op, i);
 
-        count_read(f, &a);
+        if (f->read < 0 || a.bytes < 0)
+            f->read = MO_UNKNOWN;
+        else
+            f->read += (double) a.bytes;
         if (a.slot != MO_PORT_NONE)
             set_slot(f, &a, a.slot);
     }
@@ -318,12 +378,6 @@ static double flops_of(filler *f, const mo_op *op, const mo_operator *kind)
     return flops >= 0 && isfinite(flops) ? flops : MO_UNKNOWN;
 }
 
-static bool uses_memory(mo_class class)
-{
-    return class != MO_CLASS_NONE && class != MO_CLASS_FREE &&
-           class != MO_CLASS_SHAPE;
-}
-
 /* Bytes of the input that an op picks from (gather, slice). Where any of
  * several could be that, it is the one of the output's type. */
 static double read_of_picked(filler *f, int id)
@@ -363,7 +417,8 @@ static double bytes_of(filler *f, int id, const mo_operator *kind)
     double written = (double) f->g->ops[id].output_bytes, read = f->read;
     double apart = separate_weights(f, id), picked;
 
-    if (!uses_memory(kind->class))
+    if (kind->class == MO_CLASS_NONE || kind->class == MO_CLASS_FREE ||
+        kind->class == MO_CLASS_SHAPE)
         return 0;
     if (written < 0 || read < 0 || apart < 0)
         return MO_UNKNOWN;
@@ -390,7 +445,7 @@ static void fill_weights(filler *f, int id)
     if (!has_feeds && f->attr_weights == 0)
         return;
     if (f->status == MO_OK)
-        f->status = mo_constant_bytes_sum(&f->fed, f->g, id, &sum, f->err);
+        f->status = sum_constants(&f->fed, f->g, id, &sum, f->err);
     if (sum < 0 || f->attr_weights < 0 || f->attr_weights >= 0x1p62 ||
         !mo_int64_add(sum, (int64_t) f->attr_weights, &sum) ||
         !mo_int64_add(sum, workspace, &memory))
@@ -408,6 +463,18 @@ static void estimate_unknown(const filler *f, mo_op *op)
         return;
     op->bytes = f->read + (double) op->output_bytes;
     op->flops = op->bytes / 4;
+}
+
+/* An elementwise op of one input, whose shape is not given: it writes as much
+ * as it reads, and an element has four bytes. */
+static void estimate_activation(const filler *f, mo_op *op)
+{
+    double written = op->output_bytes < 0 ? f->read : (double) op->output_bytes;
+
+    if (op->bytes < 0)
+        op->bytes = f->read + written;
+    if (op->flops < 0)
+        op->flops = f->read / 4;
 }
 
 static void fill_op(filler *f, int id)
@@ -433,6 +500,8 @@ static void fill_op(filler *f, int id)
         op->flops = flops_of(f, op, kind);
     if (op->bytes < 0)
         op->bytes = bytes_of(f, id, kind);
+    if (kind->class == MO_CLASS_ACTIVATION && !op->shapes && f->read > 0)
+        estimate_activation(f, op);
 }
 
 mo_status mo_work_fill(mo_graph *g, mo_error *err)
@@ -442,6 +511,6 @@ mo_status mo_work_fill(mo_graph *g, mo_error *err)
     fill_sizes(&f);
     for (int i = 0; i < g->n_ops; i++)
         fill_op(&f, i);
-    mo_constant_bytes_clear(&f.fed);
+    constant_bytes_clear(&f.fed);
     return f.status;
 }

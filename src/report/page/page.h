@@ -18,20 +18,63 @@
 #include "cost/instance.h"
 #include "graph/graph.h"
 #include "report/method_table.h"
-#include "report/page/time_shares.h"
+#include "report/run_table.h"
 #include "schedule/critical_path.h"
 #include "schedule/live_memory.h"
+#include "schedule/period/loads.h"
+#include "schedule/schedule.h"
 #include "solvers/answer/evaluation.h"
 
-/* A placement of the instance, valid, with its schedule. */
+/* compute_ns + transfer_ns + idle_ns is the makespan, or the period. */
+typedef struct mo_time_share {
+    int n_ops;
+    int64_t compute_ns;
+    int64_t transfer_ns; /* transfers to or from it while it does not compute */
+    int64_t idle_ns;
+    int64_t path_ns; /* its ops on the critical path */
+} mo_time_share;
+
+/* Transfers from one device to another. */
+typedef struct mo_pair_share {
+    int from, to;
+    int n_transfers;
+    int64_t bytes; /* MO_UNKNOWN where sizes are unknown */
+    int64_t busy_ns, path_ns;
+} mo_pair_share;
+
+typedef struct mo_time_shares {
+    mo_time_share *devices;
+    mo_pair_share *pairs; /* those with transfers, by from and to */
+    int n_pairs;
+    int64_t path_transfer_ns, path_gap_ns;
+} mo_time_shares;
+
+/* If period_ns is not 0, s repeats every period_ns, and the shares are those of
+ * a period.  *shares must be zero before the call; the caller clears it, also
+ * after a failure. */
+mo_status mo_time_shares_compute(const mo_instance *x, const mo_schedule *s,
+                                 int64_t period_ns,
+                                 const mo_critical_path *path,
+                                 mo_time_shares *shares, mo_error *err);
+void mo_time_shares_clear(mo_time_shares *shares);
+
+/*
+ * A placement of the instance, valid, with its schedule.  With the objective
+ * period that is the steady state: a modulo schedule, of which the page shows
+ * one period.
+ *
+ *     one request  |--A--|-B-|         a period  |-B-|--A--|
+ *                        ^ period                ^ of the request before
+ */
 typedef struct mo_page_placement {
     const char *name; /* file or method */
     const mo_answer_evaluation *evaluation;
-    int64_t bound_ns; /* lower bound of the objective; 0: unknown */
+    const mo_period_loads *loads; /* NULL: the objective is latency */
+    int64_t bound_ns;             /* lower bound of the objective; 0: unknown */
     const char *bound_by;
     int64_t claimed_ns; /* larger, claimed by the file; 0: none */
     const char *claimed_by;
-    const mo_critical_path *path;
+    const mo_critical_path *path; /* of a period it is empty */
     const mo_time_shares *shares;
     const mo_memory_profile *memory;
 } mo_page_placement;
@@ -62,6 +105,12 @@ typedef struct mo_page {
     const mo_page_placement *placements;
     const mo_page_measured *measured; /* of the first; NULL: none */
     const mo_report_methods *methods; /* NULL: not compared */
+    const char *no_losses;      /* why methods has no losses; NULL: unasked */
+    const mo_report_runs *runs; /* NULL: no other runs were measured */
+    /* Of a period: a whole copy on each of so many devices instead; 0: none
+     * holds one. */
+    int n_replicas;
+    int64_t replicas_ns;
 } mo_page;
 
 /* A self-contained page; loads nothing from elsewhere. */
@@ -87,7 +136,27 @@ mo_status mo_page_words(const mo_page *page, mo_out *out, mo_error *err);
 int64_t mo_page_objective_ns(const mo_page_placement *p);
 bool mo_page_is_period(const mo_page_placement *p);
 
+/* Returns the times of a request: alone, or with the objective period in the
+ * pipeline. */
+const mo_schedule *mo_page_schedule(const mo_page_placement *p);
+
+/* Returns the length of the timeline: of that schedule, or one period. */
+int64_t mo_page_span_ns(const mo_page_placement *p);
+
 /* Returns the relative gap to a bound. */
 double mo_page_gap(const mo_page_placement *p, int64_t bound_ns);
+
+/* Returns the part of the period that a resource of the loads is busy. */
+double mo_page_load_share(const mo_page_placement *p, int resource);
+
+/* An interval of time. */
+typedef struct mo_page_span {
+    int64_t start_ns, end_ns;
+} mo_page_span;
+
+/* Maps an interval of a schedule that repeats every period_ns (0: it does not)
+ * to one period; returns the number of pieces, 1 or 2. */
+int mo_page_fold(int64_t period_ns, int64_t start_ns, int64_t end_ns,
+                 mo_page_span pieces[2]);
 
 #endif

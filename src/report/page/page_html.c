@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page: a template with style, script and data in it. */
+/* The report as an HTML page: a template with style, script and JSON data. */
 #include "report/page/page.h"
 
 #include <stdlib.h>
@@ -10,16 +10,6 @@ static void put_lines(const char *const *lines, mo_out *out)
 {
     for (; *lines; lines++)
         mo_out_text(out, *lines);
-}
-
-/* JSON inside of HTML: '<' is in strings only, where it can be escaped. */
-static void put_data(const char *data, size_t size, mo_out *out)
-{
-    for (size_t i = 0; i < size; i++)
-        if (data[i] == '<')
-            mo_out_text(out, "\\u003c");
-        else
-            mo_out_char(out, data[i]);
 }
 
 mo_status mo_page_html(const mo_page *page, mo_out *out, mo_error *err)
@@ -35,14 +25,22 @@ mo_status mo_page_html(const mo_page *page, mo_out *out, mo_error *err)
         status = mo_fail_memory(err);
     if (status == MO_OK) {
         mo_out_text(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-                         "<meta charset=\"utf-8\">\n<title>");
+                         "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+                         "content=\"width=device-width, initial-scale=1\">\n"
+                         "<title>");
         mo_out_xml(out, page->graph_file);
         mo_out_text(out, " - moirai report</title>\n<style>\n");
         put_lines(mo_page_style, out);
         mo_out_text(out, "</style>\n</head>\n");
         put_lines(mo_page_body, out);
         mo_out_text(out, "<script type=\"application/json\" id=\"data\">\n");
-        put_data(data, size, out);
+        /* No string of the data may end the script element: '<' occurs in
+         * strings only, and is escaped there. */
+        for (size_t i = 0; i < size; i++)
+            if (data[i] == '<')
+                mo_out_text(out, "\\u003c");
+            else
+                mo_out_char(out, data[i]);
         mo_out_text(out, "</script>\n<script>\n");
         put_lines(mo_page_script, out);
         mo_out_text(out, "</script>\n</body>\n</html>\n");

@@ -24,20 +24,6 @@ static void put_bytes(mo_json_writer *w, const char *key, int64_t bytes)
         mo_json_put_int(w, key, bytes);
 }
 
-static void put_head(const mo_page *page, mo_json_writer *w)
-{
-    const mo_page_placement *p = &page->placements[0];
-
-    mo_json_put_int(w, "format", FORMAT);
-    mo_json_put_text(w, "graph", page->graph_file);
-    mo_json_put_text(w, "cluster", page->cluster_file);
-    mo_json_put_text(w, "objective", mo_objective_names[mo_page_is_period(p)]);
-    mo_json_put_text(w, "congestion",
-                     mo_congestion_names[page->regime.congestion]);
-    mo_json_put_text(w, "tensors", mo_tensors_names[page->regime.tensors]);
-    mo_json_put_text(w, "memory", mo_memory_names[page->regime.memory]);
-}
-
 /* Lines of text, which is changed. */
 static void put_lines(char *text, mo_json_writer *w)
 {
@@ -70,88 +56,6 @@ static mo_status put_words(const mo_page *page, mo_json_writer *w,
     free(all);
     mo_out_abandon(text);
     return status;
-}
-
-static void put_devices(const mo_page *page, mo_json_writer *w)
-{
-    mo_json_begin_array(w, "devices", MO_JSON_LINES);
-    for (int k = 0; k < page->x->n_devices; k++) {
-        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
-        mo_json_put_text(w, "id", page->x->device_ids[k]);
-        mo_json_put_text(w, "model", page->cluster->devices[k].model);
-        put_bytes(w, "capacity_bytes", page->x->capacity_bytes[k]);
-        mo_json_end(w);
-    }
-    mo_json_end(w);
-}
-
-static void put_graph(const mo_page *page, mo_json_writer *w)
-{
-    const mo_instance *x = page->x;
-
-    mo_json_begin_object(w, "ops", MO_JSON_LINES);
-    mo_json_begin_array(w, "name", MO_JSON_INLINE);
-    for (int i = 0; i < x->n; i++)
-        mo_json_put_text(w, NULL, x->op_names[i]);
-    mo_json_end(w);
-    mo_json_begin_array(w, "type", MO_JSON_INLINE);
-    for (int i = 0; i < x->n; i++)
-        mo_json_put_text(
-            w, NULL, page->graph->ops[i].type ? page->graph->ops[i].type : "");
-    mo_json_end(w);
-    mo_json_begin_array(w, "memory_bytes", MO_JSON_INLINE);
-    for (int i = 0; i < x->n; i++)
-        mo_json_put_int(w, NULL, x->memory_bytes[i]);
-    mo_json_end(w);
-    mo_json_end(w);
-    mo_json_begin_object(w, "edges", MO_JSON_LINES);
-    mo_json_begin_array(w, "from", MO_JSON_INLINE);
-    for (int q = 0; q < x->n_flows; q++)
-        mo_json_put_int(w, NULL, x->flows[q].from);
-    mo_json_end(w);
-    mo_json_begin_array(w, "to", MO_JSON_INLINE);
-    for (int q = 0; q < x->n_flows; q++)
-        mo_json_put_int(w, NULL, x->flows[q].to);
-    mo_json_end(w);
-    mo_json_end(w);
-}
-
-static void put_schedule(const mo_page *page, const mo_schedule *s,
-                         mo_json_writer *w)
-{
-    mo_json_put_ints(w, "device", s->device, s->n);
-    mo_json_begin_array(w, "start_us", MO_JSON_INLINE);
-    for (int i = 0; i < s->n; i++)
-        mo_json_put_us(w, NULL, s->start_ns[i]);
-    mo_json_end(w);
-    mo_json_begin_array(w, "time_us", MO_JSON_INLINE);
-    for (int i = 0; i < s->n; i++)
-        mo_json_put_us(w, NULL, mo_instance_p_ns(page->x, i, s->device[i]));
-    mo_json_end(w);
-}
-
-static void put_transfers(const mo_page *page, const mo_schedule *s,
-                          mo_json_writer *w)
-{
-    const mo_instance *x = page->x;
-
-    mo_json_begin_array(w, "transfers", MO_JSON_LINES);
-    for (int i = 0; i < s->n_transfers; i++) {
-        const mo_transfer *t = &s->transfers[i];
-        int tensor = mo_schedule_tensor(page->x, s, t);
-
-        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
-        mo_json_put_int(w, "op", x->tensor_from[tensor]);
-        if (s->regime.tensors == MO_TENSORS_PER_EDGE)
-            mo_json_put_int(w, "reader", x->flows[t->item].to);
-        mo_json_put_int(w, "from", t->from);
-        mo_json_put_int(w, "to", t->to);
-        mo_json_put_us(w, "start_us", t->start_ns);
-        mo_json_put_us(w, "time_us", t->end_ns - t->start_ns);
-        put_bytes(w, "bytes", x->tensor_bytes[tensor]);
-        mo_json_end(w);
-    }
-    mo_json_end(w);
 }
 
 static void put_path(const mo_critical_path *path, mo_json_writer *w)
@@ -202,6 +106,27 @@ static void put_shares(const mo_page *page, const mo_page_placement *p,
     mo_json_end(w);
 }
 
+/* What each resource does for a request, and so once a period. */
+static void put_loads(const mo_page *page, const mo_page_placement *p,
+                      mo_json_writer *w)
+{
+    char name[200];
+
+    mo_json_begin_array(w, "resources", MO_JSON_LINES);
+    for (int r = 0; r < p->loads->n; r++) {
+        if (p->loads->load_ns[r] == 0)
+            continue;
+        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(w, "name",
+                         mo_period_resource_name(page->x,
+                                                 page->regime.congestion, r,
+                                                 name, sizeof name));
+        mo_json_put_us(w, "busy_us", p->loads->load_ns[r]);
+        mo_json_end(w);
+    }
+    mo_json_end(w);
+}
+
 /* [[us, bytes], ...] by device. */
 static void put_memory(const mo_page *page, const mo_memory_profile *profile,
                        mo_json_writer *w)
@@ -226,6 +151,8 @@ static void put_placement(const mo_page *page, const mo_page_placement *p,
                           mo_json_writer *w)
 {
     const mo_answer_evaluation *j = p->evaluation;
+    const mo_schedule *s = mo_page_schedule(p);
+    const mo_instance *x = page->x;
 
     mo_json_begin_object(w, NULL, MO_JSON_LINES);
     mo_json_put_text(w, "name", p->name);
@@ -235,6 +162,8 @@ static void put_placement(const mo_page *page, const mo_page_placement *p,
         mo_json_put_us(w, "latency_us", j->latency_ns);
         mo_json_put_int(w, "in_flight", j->in_flight);
         mo_json_put_text(w, "bottleneck", j->bottleneck);
+        mo_json_put_us(w, "repeat_us", mo_page_span_ns(p));
+        put_loads(page, p, w);
     }
     if (p->bound_ns > 0) {
         mo_json_put_us(w, "bound_us", p->bound_ns);
@@ -250,8 +179,32 @@ static void put_placement(const mo_page *page, const mo_page_placement *p,
         mo_json_put_int(w, "single", j->single);
         mo_json_put_us(w, "single_us", j->single_ns);
     }
-    put_schedule(page, j->schedule, w);
-    put_transfers(page, j->schedule, w);
+    mo_json_put_ints(w, "device", s->device, s->n);
+    mo_json_begin_array(w, "start_us", MO_JSON_INLINE);
+    for (int i = 0; i < s->n; i++)
+        mo_json_put_us(w, NULL, s->start_ns[i]);
+    mo_json_end(w);
+    mo_json_begin_array(w, "time_us", MO_JSON_INLINE);
+    for (int i = 0; i < s->n; i++)
+        mo_json_put_us(w, NULL, mo_instance_p_ns(x, i, s->device[i]));
+    mo_json_end(w);
+    mo_json_begin_array(w, "transfers", MO_JSON_LINES);
+    for (int i = 0; i < s->n_transfers; i++) {
+        const mo_transfer *t = &s->transfers[i];
+        int tensor = mo_schedule_tensor(x, s, t);
+
+        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+        mo_json_put_int(w, "op", x->tensor_from[tensor]);
+        if (s->regime.tensors == MO_TENSORS_PER_EDGE)
+            mo_json_put_int(w, "reader", x->flows[t->item].to);
+        mo_json_put_int(w, "from", t->from);
+        mo_json_put_int(w, "to", t->to);
+        mo_json_put_us(w, "start_us", t->start_ns);
+        mo_json_put_us(w, "time_us", t->end_ns - t->start_ns);
+        put_bytes(w, "bytes", x->tensor_bytes[tensor]);
+        mo_json_end(w);
+    }
+    mo_json_end(w);
     put_path(p->path, w);
     put_shares(page, p, w);
     put_memory(page, p->memory, w);
@@ -317,15 +270,62 @@ static void put_methods(const mo_page *page, mo_json_writer *w)
     mo_json_end(w);
 }
 
+static void put_graph(const mo_page *page, mo_json_writer *w)
+{
+    const mo_instance *x = page->x;
+
+    mo_json_begin_object(w, "ops", MO_JSON_LINES);
+    mo_json_begin_array(w, "name", MO_JSON_INLINE);
+    for (int i = 0; i < x->n; i++)
+        mo_json_put_text(w, NULL, x->op_names[i]);
+    mo_json_end(w);
+    mo_json_begin_array(w, "type", MO_JSON_INLINE);
+    for (int i = 0; i < x->n; i++)
+        mo_json_put_text(
+            w, NULL, page->graph->ops[i].type ? page->graph->ops[i].type : "");
+    mo_json_end(w);
+    mo_json_begin_array(w, "memory_bytes", MO_JSON_INLINE);
+    for (int i = 0; i < x->n; i++)
+        mo_json_put_int(w, NULL, x->memory_bytes[i]);
+    mo_json_end(w);
+    mo_json_end(w);
+    mo_json_begin_object(w, "edges", MO_JSON_LINES);
+    mo_json_begin_array(w, "from", MO_JSON_INLINE);
+    for (int q = 0; q < x->n_flows; q++)
+        mo_json_put_int(w, NULL, x->flows[q].from);
+    mo_json_end(w);
+    mo_json_begin_array(w, "to", MO_JSON_INLINE);
+    for (int q = 0; q < x->n_flows; q++)
+        mo_json_put_int(w, NULL, x->flows[q].to);
+    mo_json_end(w);
+    mo_json_end(w);
+}
+
 mo_status mo_page_json(const mo_page *page, mo_out *out, mo_error *err)
 {
     mo_json_writer w = { .out = out };
     mo_status status;
+    const mo_page_placement *p = &page->placements[0];
 
     mo_json_begin_object(&w, NULL, MO_JSON_LINES);
-    put_head(page, &w);
+    mo_json_put_int(&w, "format", FORMAT);
+    mo_json_put_text(&w, "graph", page->graph_file);
+    mo_json_put_text(&w, "cluster", page->cluster_file);
+    mo_json_put_text(&w, "objective", mo_objective_names[mo_page_is_period(p)]);
+    mo_json_put_text(&w, "congestion",
+                     mo_congestion_names[page->regime.congestion]);
+    mo_json_put_text(&w, "tensors", mo_tensors_names[page->regime.tensors]);
+    mo_json_put_text(&w, "memory", mo_memory_names[page->regime.memory]);
     status = put_words(page, &w, err);
-    put_devices(page, &w);
+    mo_json_begin_array(&w, "devices", MO_JSON_LINES);
+    for (int k = 0; k < page->x->n_devices; k++) {
+        mo_json_begin_object(&w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(&w, "id", page->x->device_ids[k]);
+        mo_json_put_text(&w, "model", page->cluster->devices[k].model);
+        put_bytes(&w, "capacity_bytes", page->x->capacity_bytes[k]);
+        mo_json_end(&w);
+    }
+    mo_json_end(&w);
     put_graph(page, &w);
     mo_json_begin_array(&w, "placements", MO_JSON_LINES);
     for (int i = 0; i < page->n; i++)
@@ -335,6 +335,16 @@ mo_status mo_page_json(const mo_page *page, mo_out *out, mo_error *err)
         put_measured(page->measured, &w);
     if (page->methods)
         put_methods(page, &w);
+    if (page->no_losses)
+        mo_json_put_text(&w, "no_without_device", page->no_losses);
+    if (page->runs)
+        mo_report_runs_json(page->runs, &w, "runs");
+    if (page->n_replicas > 0) {
+        mo_json_begin_object(&w, "replication", MO_JSON_INLINE);
+        mo_json_put_int(&w, "devices", page->n_replicas);
+        mo_json_put_us(&w, "objective_us", page->replicas_ns);
+        mo_json_end(&w);
+    }
     mo_json_end(&w);
     return status;
 }

@@ -31,9 +31,9 @@ typedef struct picture {
     const mo_page_placement *p;
     const mo_schedule *s;
     mo_out *out;
-    int64_t end_ns;
-    char *on_path; /* by op, then by transfer */
-    double *until; /* by row: right end of what is drawn */
+    int64_t end_ns, period_ns; /* period_ns 0: the objective is latency */
+    char *on_path;             /* by op, then by transfer */
+    double *until;             /* by row: right end of what is drawn */
 } picture;
 
 static double x_of(const picture *c, int64_t ns)
@@ -79,36 +79,16 @@ static void put_bar(picture *c, int row, int64_t start_ns, int64_t end_ns,
     mo_out_text(c->out, "</title></rect>\n");
 }
 
-static void put_ops(picture *c)
+/* A bar of the schedule, in one period of it where it repeats. */
+static void put_scheduled(picture *c, int row, int64_t start_ns, int64_t end_ns,
+                          int color, bool critical, const char *title)
 {
-    const mo_instance *x = c->page->x;
-    int rows_each = c->page->measured ? 2 : 1;
-    char title[TITLE_ROOM], time[MO_FORMAT_SIZE];
+    mo_page_span pieces[2];
+    int n = mo_page_fold(c->period_ns, start_ns, end_ns, pieces);
 
-    for (int k = 0; k < x->n_devices; k++)
-        put_label(c, k * rows_each, x->device_ids[k]);
-    for (int i = 0; i < c->s->n; i++) {
-        int k = c->s->device[i];
-        int64_t p_ns = mo_instance_p_ns(x, i, k);
-
-        snprintf(title, sizeof title, "%.400s, %s", x->op_names[i],
-                 mo_format_time(p_ns, time));
-        put_bar(c, k * rows_each, c->s->start_ns[i], c->s->start_ns[i] + p_ns,
-                k, c->on_path[i], title);
-    }
-}
-
-static void put_measured(picture *c)
-{
-    const mo_page_measured *m = c->page->measured;
-
-    for (int k = 0; m && k < c->page->x->n_devices; k++)
-        put_label(c, 2 * k + 1, "measured");
-    for (int i = 0; m && i < m->n; i++)
-        if (!m->events[i].is_transfer)
-            put_bar(c, 2 * m->events[i].device + 1, m->events[i].start_ns,
-                    m->events[i].end_ns, m->events[i].device, false,
-                    m->events[i].name);
+    for (int i = 0; i < n; i++)
+        put_bar(c, row, pieces[i].start_ns, pieces[i].end_ns, color, critical,
+                title);
 }
 
 static void put_pair(picture *c, int row, const mo_pair_share *pair)
@@ -124,10 +104,10 @@ static void put_pair(picture *c, int row, const mo_pair_share *pair)
 
         if (t->from != pair->from || t->to != pair->to)
             continue;
-        put_bar(c, row, t->start_ns, t->end_ns, pair->from,
-                c->on_path[c->s->n + i],
-                x->op_names[x->tensor_from[mo_schedule_tensor(c->page->x, c->s,
-                                                              t)]]);
+        put_scheduled(c, row, t->start_ns, t->end_ns, pair->from,
+                      c->on_path[c->s->n + i],
+                      x->op_names[x->tensor_from[mo_schedule_tensor(c->page->x,
+                                                                    c->s, t)]]);
     }
 }
 
@@ -142,8 +122,9 @@ static void put_axis(const picture *c, int height)
         mo_out_printf(c->out,
                       "<line x1=\"%.2f\" y1=\"%d\" x2=\"%.2f\" y2=\"%d\" "
                       "stroke=\"#ccc\"/>\n<text x=\"%.2f\" y=\"%d\" "
-                      "text-anchor=\"middle\">%s</text>\n",
-                      x, TOP - 6, x, height - 24, x, height - 8,
+                      "text-anchor=\"%s\">%s</text>\n",
+                      x, TOP - 6, x, height - 24, i == TICKS ? x + RIGHT : x,
+                      height - 8, i == TICKS ? "end" : "middle",
                       mo_format_us((double) ns / 1000, time));
     }
 }
@@ -153,22 +134,50 @@ static void draw(picture *c)
     int n_devices = c->page->x->n_devices;
     int height = TOP + count_rows(c) * ROW + 34;
     char time[MO_FORMAT_SIZE];
+    const mo_instance *x;
+    int rows_each;
+    char title[TITLE_ROOM];
+    const mo_page_measured *m;
 
     mo_out_printf(c->out,
                   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
                   "height=\"%d\" viewBox=\"0 0 %d %d\" "
+                  "style=\"max-width:100%%;height:auto\" "
                   "font-family=\"sans-serif\" font-size=\"12\">\n"
                   "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
                   "<text x=\"%d\" y=\"20\" font-size=\"15\">",
                   WIDTH, height, WIDTH, height, LEFT);
     mo_out_xml(c->out, c->page->graph_file);
-    mo_out_printf(c->out,
-                  ": %s; bars with a border are the critical path"
-                  "</text>\n",
-                  mo_format_time(c->s->makespan_ns, time));
+    if (c->period_ns > 0)
+        mo_out_printf(c->out, ": one period of the steady state, %s</text>\n",
+                      mo_format_time(c->period_ns, time));
+    else
+        mo_out_printf(c->out,
+                      ": %s; bars with a border are the critical path"
+                      "</text>\n",
+                      mo_format_time(c->s->makespan_ns, time));
     put_axis(c, height);
-    put_ops(c);
-    put_measured(c);
+    x = c->page->x;
+    rows_each = c->page->measured ? 2 : 1;
+    for (int k = 0; k < x->n_devices; k++)
+        put_label(c, k * rows_each, x->device_ids[k]);
+    for (int i = 0; i < c->s->n; i++) {
+        int k = c->s->device[i];
+        int64_t p_ns = mo_instance_p_ns(x, i, k);
+
+        snprintf(title, sizeof title, "%.400s, %s", x->op_names[i],
+                 mo_format_time(p_ns, time));
+        put_scheduled(c, k * rows_each, c->s->start_ns[i],
+                      c->s->start_ns[i] + p_ns, k, c->on_path[i], title);
+    }
+    m = c->page->measured;
+    for (int k = 0; m && k < c->page->x->n_devices; k++)
+        put_label(c, 2 * k + 1, "measured");
+    for (int i = 0; m && i < m->n; i++)
+        if (!m->events[i].is_transfer)
+            put_bar(c, 2 * m->events[i].device + 1, m->events[i].start_ns,
+                    m->events[i].end_ns, m->events[i].device, false,
+                    m->events[i].name);
     for (int i = 0; i < c->p->shares->n_pairs; i++)
         put_pair(c, n_devices * (c->page->measured ? 2 : 1) + i,
                  &c->p->shares->pairs[i]);
@@ -180,8 +189,10 @@ mo_status mo_page_svg(const mo_page *page, mo_out *out, mo_error *err)
     picture c = { .page = page, .p = &page->placements[0], .out = out };
     mo_status status = MO_OK;
 
-    c.s = c.p->evaluation->schedule;
-    c.end_ns = c.s->makespan_ns;
+    c.s = mo_page_schedule(c.p);
+    c.end_ns = mo_page_span_ns(c.p);
+    if (c.p->loads)
+        c.period_ns = c.end_ns;
     if (page->measured && page->measured->makespan_ns > c.end_ns)
         c.end_ns = page->measured->makespan_ns;
     if (c.end_ns < TICKS)

@@ -10,21 +10,6 @@ typedef struct trace {
     mo_trace_writer w;
 } trace;
 
-static void put_op(trace *t, int op)
-{
-    int k = t->s->device[op];
-    const char *type = t->page->graph->ops[op].type;
-
-    mo_trace_open_event(&t->w, 'X', k, MO_TRACE_CALLS,
-                        t->page->x->op_names[op]);
-    mo_trace_put_interval(&t->w, t->s->start_ns[op],
-                          t->s->start_ns[op] +
-                              mo_instance_p_ns(t->page->x, op, k));
-    mo_out_text(t->w.out, ",\"args\":{\"type\":");
-    mo_out_json(t->w.out, type ? type : "");
-    mo_out_text(t->w.out, "}}");
-}
-
 static void put_transfer_end(trace *t, int number, bool sending)
 {
     const mo_transfer *way = &t->s->transfers[number];
@@ -43,14 +28,25 @@ static void put_transfer_end(trace *t, int number, bool sending)
 void mo_page_trace(const mo_page *page, mo_out *out)
 {
     trace t = { .page = page,
-                .s = page->placements[0].evaluation->schedule,
+                .s = mo_page_schedule(&page->placements[0]),
                 .w = { .out = out } };
 
     mo_trace_begin(&t.w);
     for (int k = 0; k < page->x->n_devices; k++)
         mo_trace_put_device(&t.w, k, page->x->device_ids[k]);
-    for (int i = 0; i < t.s->n; i++)
-        put_op(&t, i);
+    for (int i = 0; i < t.s->n; i++) {
+        int k = t.s->device[i];
+        const char *type = t.page->graph->ops[i].type;
+
+        mo_trace_open_event(&t.w, 'X', k, MO_TRACE_CALLS,
+                            t.page->x->op_names[i]);
+        mo_trace_put_interval(&t.w, t.s->start_ns[i],
+                              t.s->start_ns[i] +
+                                  mo_instance_p_ns(t.page->x, i, k));
+        mo_out_text(t.w.out, ",\"args\":{\"type\":");
+        mo_out_json(t.w.out, type ? type : "");
+        mo_out_text(t.w.out, "}}");
+    }
     for (int i = 0; i < t.s->n_transfers; i++) {
         put_transfer_end(&t, i, true);
         put_transfer_end(&t, i, false);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "base/utf8.h"
 #include "report/format_units.h"
 
@@ -36,41 +37,34 @@ static int count_used(const words *w)
     return n;
 }
 
-static void put_bound(const words *w, int64_t bound_ns, const char *how,
-                      const char *by)
+/* One gap: to a bound that the file claims, if that is larger than the one
+ * recomputed here, which is then a footnote. */
+static void put_bound(const words *w)
 {
+    bool is_claim = w->p->claimed_ns > 0;
+    int64_t bound_ns = is_claim ? w->p->claimed_ns : w->p->bound_ns;
     char gap[MO_FORMAT_SIZE], name[NAME_ROOM];
 
-    mo_utf8_escape_controls(name, sizeof name, by);
-    if (mo_page_gap(w->p, bound_ns) == 0)
-        mo_out_printf(w->out, "No placement is faster (%s %s).\n", how, name);
-    else
-        mo_out_printf(
-            w->out, "No placement is faster by more than %s %% (%s %s).\n",
-            mo_format_percent(mo_page_gap(w->p, bound_ns), gap), how, name);
-}
-
-static void put_objective(const words *w)
-{
-    const mo_instance *x = w->page->x;
-    char time[MO_FORMAT_SIZE];
-    int used = count_used(w);
-
-    mo_out_printf(w->out, "%d ops on %d of %d devices: ", x->n, used,
-                  x->n_devices);
-    if (mo_page_is_period(w->p))
+    if (bound_ns <= 0)
+        return;
+    mo_out_text(w->out, "No placement is faster");
+    if (mo_page_gap(w->p, bound_ns) > 0)
+        mo_out_printf(w->out, " by more than %s %%",
+                      mo_format_percent(mo_page_gap(w->p, bound_ns), gap));
+    mo_utf8_escape_controls(name, sizeof name,
+                            is_claim ? w->p->claimed_by : w->p->bound_by);
+    if (!is_claim)
+        mo_out_printf(w->out, " (proven by %s).\n", name);
+    else if (w->p->bound_ns > 0)
         mo_out_printf(w->out,
-                      "with many requests in flight one is finished "
-                      "every %s",
-                      mo_format_time(mo_page_objective_ns(w->p), time));
+                      " (claimed by %s in the file, not proven again; the "
+                      "bound recomputed here is %s).\n",
+                      name, mo_format_time(w->p->bound_ns, gap));
     else
-        mo_out_printf(w->out, "one request takes %s",
-                      mo_format_time(mo_page_objective_ns(w->p), time));
-    mo_out_text(w->out, ".\n");
-    if (w->p->claimed_ns > 0)
-        put_bound(w, w->p->claimed_ns, "claimed by", w->p->claimed_by);
-    if (w->p->bound_ns > 0)
-        put_bound(w, w->p->bound_ns, "proven by", w->p->bound_by);
+        mo_out_printf(w->out,
+                      " (claimed by %s in the file, not proven again)"
+                      ".\n",
+                      name);
 }
 
 static void put_single(const words *w)
@@ -131,18 +125,66 @@ static void put_path(const words *w)
     mo_out_text(w->out, ".\n");
 }
 
+/* The devices, and the host, limit the period of this placement over any
+ * links. */
+static void put_link_gain(const words *w)
+{
+    const mo_period_loads *loads = w->p->loads;
+    int host = mo_period_host(w->page->x, w->page->regime.congestion);
+    int64_t least_ns = host < 0 ? 0 : loads->load_ns[host];
+    int64_t ns = mo_page_objective_ns(w->p);
+
+    for (int k = 0; k < w->page->x->n_devices; k++)
+        least_ns = mo_max_i64(least_ns, loads->load_ns[k]);
+    if (least_ns >= ns)
+        mo_out_text(w->out, "Faster links gain nothing with this placement.\n");
+    else
+        mo_out_printf(w->out,
+                      "Faster links shorten the period by %.1f %% at most with "
+                      "this placement.\n",
+                      percent_of(ns - least_ns, ns));
+}
+
 static void put_bottleneck(const words *w)
 {
     const mo_answer_evaluation *j = w->p->evaluation;
+    const mo_period_loads *loads = w->p->loads;
     char time[MO_FORMAT_SIZE], name[NAME_ROOM];
 
-    if (!mo_page_is_period(w->p))
+    mo_out_printf(w->out,
+                  "The bottleneck is %s, busy for %.1f %% of the period; %d "
+                  "request%s in flight, and one takes %s from begin to end.\n",
+                  mo_utf8_escape_controls(name, sizeof name, j->bottleneck),
+                  100 * mo_page_load_share(w->p, loads->bottleneck),
+                  j->in_flight, j->in_flight == 1 ? " is" : "s are",
+                  mo_format_time(j->latency_ns, time));
+    if (j->period_ns > loads->period_ns)
+        mo_out_printf(w->out,
+                      "The limit of requests in flight, or memory, keeps the "
+                      "period above the largest load, %s.\n",
+                      mo_format_time(loads->period_ns, time));
+    else if (j->period_ns > 0 && j->pipeline.period_ns > j->period_ns)
+        mo_out_printf(w->out,
+                      "The schedule shown repeats every %s: its transfers do "
+                      "not fit into less.\n",
+                      mo_format_time(j->pipeline.period_ns, time));
+    put_link_gain(w);
+}
+
+/* A whole copy of the network on each device instead. */
+static void put_replicas(const words *w)
+{
+    int64_t ns = mo_page_objective_ns(w->p);
+    char time[MO_FORMAT_SIZE];
+
+    if (w->page->n_replicas == 0 || w->page->replicas_ns >= ns)
         return;
     mo_out_printf(w->out,
-                  "The bottleneck is %s; %d requests are in flight, and one "
-                  "takes %s from begin to end.\n",
-                  mo_utf8_escape_controls(name, sizeof name, j->bottleneck),
-                  j->in_flight, mo_format_time(j->latency_ns, time));
+                  "Replication is faster: with a whole copy on %s%d device%s "
+                  "a request is finished every %s.\n",
+                  w->page->n_replicas == 1 ? "" : "each of ",
+                  w->page->n_replicas, w->page->n_replicas == 1 ? "" : "s",
+                  mo_format_time(w->page->replicas_ns, time));
 }
 
 /* Devices with a tenth of their memory left, or less. */
@@ -165,15 +207,6 @@ static void put_memory(const words *w)
     }
 }
 
-static void put_unused(const words *w)
-{
-    char id[NAME_ROOM];
-
-    for (int k = 0; k < w->page->x->n_devices; k++)
-        if (w->p->shares->devices[k].n_ops == 0)
-            mo_out_printf(w->out, "%s is not used.\n", device_id(w, k, id));
-}
-
 /* Placements without a device may be of a shorter search than this one. */
 static void put_losses(const words *w)
 {
@@ -192,8 +225,9 @@ static void put_losses(const words *w)
                 w->out, "Without %s there is no placement: %s.\n", id,
                 mo_utf8_escape_controls(why, sizeof why, m->losses[k].why));
         else if (change > 0)
-            mo_out_printf(w->out, "Without %s it would take %.1f %% longer.\n",
-                          id, 100 * change);
+            mo_out_printf(w->out, "Without %s %s %.1f %% longer.\n", id,
+                          w->p->loads ? "the period would be" : "it would take",
+                          100 * change);
         else
             mo_out_printf(w->out, "%s gains nothing here.\n", id);
     }
@@ -203,13 +237,15 @@ static void put_measured(const words *w)
 {
     const mo_page_measured *measured = w->page->measured;
     char time[MO_FORMAT_SIZE];
-    int64_t ns = w->s->makespan_ns;
+    /* A run is one request alone. */
+    int64_t ns = w->p->evaluation->schedule->makespan_ns;
 
     if (!measured || ns == 0)
         return;
     mo_out_printf(w->out,
-                  "Measured, it took %s, %+.1f %% against the "
+                  "Measured, %s took %s, %+.1f %% against the "
                   "prediction.\n",
+                  w->p->loads ? "one request alone" : "it",
                   mo_format_time(measured->makespan_ns, time),
                   100 * ((double) measured->makespan_ns / (double) ns - 1));
 }
@@ -218,15 +254,38 @@ mo_status mo_page_words(const mo_page *page, mo_out *out, mo_error *err)
 {
     words w = { .page = page,
                 .p = &page->placements[0],
-                .s = page->placements[0].evaluation->schedule,
+                .s = mo_page_schedule(&page->placements[0]),
                 .out = out };
+    const mo_instance *x;
+    char time[MO_FORMAT_SIZE];
+    int used;
+    char id[NAME_ROOM];
 
-    put_objective(&w);
+    x = w.page->x;
+    used = count_used(&w);
+    mo_out_printf(w.out, "%d ops on %d of %d devices: ", x->n, used,
+                  x->n_devices);
+    if (mo_page_is_period(w.p))
+        mo_out_printf(w.out,
+                      "with many requests in flight one is finished "
+                      "every %s",
+                      mo_format_time(mo_page_objective_ns(w.p), time));
+    else
+        mo_out_printf(w.out, "one request takes %s",
+                      mo_format_time(mo_page_objective_ns(w.p), time));
+    mo_out_text(w.out, ".\n");
+    put_bound(&w);
     put_single(&w);
-    put_bottleneck(&w);
-    put_path(&w);
+    if (w.p->loads) {
+        put_bottleneck(&w);
+        put_replicas(&w);
+    } else {
+        put_path(&w);
+    }
     put_memory(&w);
-    put_unused(&w);
+    for (int k = 0; k < w.page->x->n_devices; k++)
+        if (w.p->shares->devices[k].n_ops == 0)
+            mo_out_printf(w.out, "%s is not used.\n", device_id(&w, k, id));
     put_losses(&w);
     put_measured(&w);
     return mo_out_failure(out, err);

@@ -82,15 +82,6 @@ static int free_plane(bundle *b)
     return worst;
 }
 
-/* A plane below the center's value: that was not exact (noise attenuation,
- * Kiwiel 2006). */
-static void lower_center(bundle *b, double by)
-{
-    b->center_value -= by;
-    for (int j = 0; j < b->n_planes; j++)
-        b->planes[j].error += by;
-}
-
 /* Adds the plane of b->point. */
 static void add_plane(bundle *b, double value)
 {
@@ -102,42 +93,16 @@ static void add_plane(bundle *b, double value)
         to->gradient[k] = b->gradient[k];
         to->error += b->gradient[k] * (b->center[k] - b->point[k]);
     }
-    if (b->problem->is_inexact && to->error < 0)
-        lower_center(b, -to->error);
+    if (b->problem->is_inexact && to->error < 0) {
+        /* A plane below the center's value: that was not exact (noise
+         * attenuation, Kiwiel 2006). */
+        double by = -to->error;
+
+        b->center_value -= by;
+        for (int j = 0; j < b->n_planes; j++)
+            b->planes[j].error += by;
+    }
     to->error = fmax(to->error, 0);
-}
-
-/* Makes b->point, whose plane is present, the center. */
-static void move_center(bundle *b, double value)
-{
-    for (int j = 0; j < b->n_planes; j++) {
-        plane *p = &b->planes[j];
-
-        p->error += b->center_value - value;
-        for (int k = 0; k < b->n; k++)
-            p->error += p->gradient[k] * (b->point[k] - b->center[k]);
-        p->error = fmax(p->error, 0);
-    }
-    b->center_value = value;
-    memcpy(b->center, b->point, (size_t) b->n * sizeof *b->center);
-}
-
-/* Makes the weights sum to 1, and sets mean. */
-static void normalize_weights(bundle *b)
-{
-    double sum = 0;
-
-    for (int j = 0; j < b->n_planes; j++)
-        sum += b->planes[j].weight;
-    for (int k = 0; k < b->n; k++)
-        b->mean[k] = 0;
-    for (int j = 0; j < b->n_planes; j++) {
-        plane *p = &b->planes[j];
-
-        p->weight = sum > 0 ? p->weight / sum : 1.0 / b->n_planes;
-        for (int k = 0; k < b->n; k++)
-            b->mean[k] += p->weight * p->gradient[k];
-    }
 }
 
 /* Sets point and slopes by the mean. */
@@ -193,7 +158,20 @@ static double solve_subproblem(bundle *b)
 {
     double least = INFINITY;
 
-    normalize_weights(b);
+    /* Makes the weights sum to 1, and sets mean. */
+    double sum = 0;
+
+    for (int j = 0; j < b->n_planes; j++)
+        sum += b->planes[j].weight;
+    for (int k = 0; k < b->n; k++)
+        b->mean[k] = 0;
+    for (int j = 0; j < b->n_planes; j++) {
+        plane *p = &b->planes[j];
+
+        p->weight = sum > 0 ? p->weight / sum : 1.0 / b->n_planes;
+        for (int k = 0; k < b->n; k++)
+            b->mean[k] += p->weight * p->gradient[k];
+    }
     find_slopes(b);
     for (int i = 0; i < MAX_PAIR_STEPS && move_weight(b); i++)
         find_slopes(b);
@@ -221,7 +199,7 @@ static void run_bundle(bundle *b)
         return;
     b->t = FIRST_GAIN * fmax(fabs(value), 1) / norm;
     for (int i = 1; i < b->problem->max_evaluations &&
-                    !mo_stop_reached(b->problem->stop);) {
+                    !mo_stop_spend(b->problem->stop, b->problem->work);) {
         double predicted = solve_subproblem(b);
 
         if (predicted <= b->problem->tolerance * fabs(b->center_value)) {
@@ -237,7 +215,17 @@ static void run_bundle(bundle *b)
         if (value >= b->center_value + SERIOUS_SHARE * predicted) {
             if (value >= b->center_value + GOOD_SHARE * predicted)
                 b->t *= 2;
-            move_center(b, value);
+            /* Makes b->point, whose plane is present, the center. */
+            for (int j = 0; j < b->n_planes; j++) {
+                plane *p = &b->planes[j];
+
+                p->error += b->center_value - value;
+                for (int k = 0; k < b->n; k++)
+                    p->error += p->gradient[k] * (b->point[k] - b->center[k]);
+                p->error = fmax(p->error, 0);
+            }
+            b->center_value = value;
+            memcpy(b->center, b->point, (size_t) b->n * sizeof *b->center);
             null_steps = 0;
         } else if (++null_steps >= NULL_STEPS) {
             b->t *= 0.6;

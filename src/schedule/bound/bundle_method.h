@@ -27,6 +27,7 @@ typedef struct mo_bundle_problem {
     double tolerance;    /* relative to the value: less is not worth a step */
     bool is_inexact;     /* values may be too large; those of planes are not */
     const mo_stop *stop; /* NULL: none */
+    int64_t work;        /* of an evaluation (mo_stop_spend) */
 } mo_bundle_problem;
 
 /* Improves *point, n numbers >= 0, and sets *value to its value.  Fails only

@@ -26,19 +26,19 @@ typedef struct mo_coloc_band {
     const mo_allowed_devices *domains;
     const mo_instance *x;
     int width;
+    bool has_ports, has_test, has_backjumps; /* not switched off */
     int64_t max_nodes;   /* of a search of an interval; 0: none */
     double nodes_left;   /* of all searches */
     const mo_stop *stop; /* of searches, or NULL */
     mo_coloc_test *test;
-    mo_mincut network; /* of colocation_ports.h */
+    mo_mincut network; /* of ports */
     int64_t *p_ns;     /* by op: the least */
     int64_t *edge_ns;  /* by flow: the least transfer between two devices */
 
     /* By first op and distance, and the same by last op and distance. */
     int64_t *same_from, *apart_from, *same_to, *apart_to;
-    unsigned char *search_level; /* by first op and distance: refinements made
-                                    (colocation_chain.h), each with 4 times
-                                    the nodes of the last */
+    unsigned char *search_level; /* by first op and distance: refinements made,
+                                    each with 4 times the nodes of the last */
     int64_t *head_ns;            /* by op: least start */
     int64_t *tail_ns; /* by op: least time from its start to the end */
 
@@ -99,5 +99,12 @@ typedef enum mo_coloc_case {
  */
 mo_status mo_coloc_band_raise_interval(mo_coloc_band *band, mo_coloc_case which,
                                        int64_t *least_ns, mo_error *err);
+
+/* Raises the lengths *same_ns and *apart_ns of the interval between two ops
+ * whose ops are members of the test, where transfers exclude each other at
+ * ports (minimum cuts).  Does nothing for other congestion and for many ops.
+ * Fails only when memory cannot be allocated. */
+mo_status mo_coloc_band_raise_by_ports(mo_coloc_band *band, int64_t *same_ns,
+                                       int64_t *apart_ns, mo_error *err);
 
 #endif

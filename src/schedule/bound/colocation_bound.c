@@ -4,10 +4,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "base/minmax.h"
 #include "schedule/bound/colocation_band.h"
-#include "schedule/bound/colocation_chain.h"
-#include "schedule/bound/colocation_ports.h"
 #include "schedule/bound/colocation_search.h"
 
 /*
@@ -179,7 +178,7 @@ static mo_status bound_interval(mo_coloc_band *b, const known_list *list,
     compose_over_flows(b, &t);
     compose_known(b, list, &t);
     mo_coloc_band_add_members(b);
-    status = mo_coloc_ports_raise(b, &t.same_ns, &t.apart_ns, err);
+    status = mo_coloc_band_raise_by_ports(b, &t.same_ns, &t.apart_ns, err);
     any_ns = mo_min_i64(t.same_ns, t.apart_ns);
     if (status == MO_OK)
         status = mo_coloc_band_raise_interval(b, MO_COLOC_ANY, &any_ns, err);
@@ -196,25 +195,6 @@ static mo_status bound_interval(mo_coloc_band *b, const known_list *list,
     mo_coloc_search_raise(b, MO_COLOC_APART, &t.apart_ns);
     if (status == MO_OK)
         mo_coloc_band_store(b, t);
-    return status;
-}
-
-/* All intervals that begin with u, after those that begin behind it. */
-static mo_status bound_intervals_from(mo_coloc_band *b, int u, known_list *list,
-                                      mo_error *err)
-{
-    int end = mo_min_int(b->x->n, u + b->width);
-    mo_status status = MO_OK;
-
-    while (list->n > 0 && list->known[list->n - 1].u > u)
-        list->n--;
-    b->same_from[mo_coloc_band_at(b, u, 0)] =
-        b->same_to[mo_coloc_band_at(b, u, 0)] = 0;
-    b->apart_from[mo_coloc_band_at(b, u, 0)] =
-        b->apart_to[mo_coloc_band_at(b, u, 0)] = MO_COLOC_NEVER_NS;
-    for (int v = u + 1; v < end && status == MO_OK; v++)
-        if (mo_coloc_band_collect(b, u, v))
-            status = bound_interval(b, list, err);
     return status;
 }
 
@@ -324,11 +304,108 @@ static void compose_intervals(mo_coloc_band *b)
             }
 }
 
+/*
+ * Critical intervals: chains whose head, lengths and tail add up to about the
+ * bound, and their refinement.
+ */
+
+enum {
+    MAX_LEVEL = 6,
+    LEAST_SKIP_COST = 8,
+    FIRST_SPAN = 48, /* ops of an interval, while the skip cost is least */
+    MAX_SPAN = 160,
+    FIRST_NODES = 2000, /* of an interval of a chain, then four times as many */
+    CLOSED = MAX_LEVEL + 1 /* more nodes do not raise it further */
+};
+
+/* Intervals are searched up to a level; others cost skip_cost in a chain. */
+typedef struct search_limits {
+    int level, skip_cost;
+} search_limits;
+
+/* Finds the chain of intervals with the largest sum, less cost_ns for each and
+ * for each search of it.  before[v] becomes the op before v of the chain that
+ * ends in v, MO_FREE: none; most_ns, by op, is scratch.  Returns the last op.
+ */
+static int find_chain(const mo_coloc_band *b, int64_t cost_ns,
+                      const search_limits *limits, int64_t *most_ns,
+                      int *before)
+{
+    int span = limits->skip_cost > LEAST_SKIP_COST ? MAX_SPAN : FIRST_SPAN;
+    int64_t sum_ns = INT64_MIN;
+    int last = 0;
+
+    for (int v = 0; v < b->x->n; v++) {
+        most_ns[v] = b->head_ns[v];
+        before[v] = MO_FREE;
+        for (int u = mo_max_int(0, v - mo_min_int(span, b->width) + 1); u < v;
+             u++) {
+            int64_t at = mo_coloc_band_at(b, u, v - u);
+            int64_t ns = mo_min_i64(b->same_from[at], b->apart_from[at]);
+
+            ns = mo_min_i64(ns + most_ns[u], MO_MAX_TOTAL_NS) -
+                 cost_ns * (b->search_level[at] <= limits->level
+                                ? 1 + b->search_level[at]
+                                : limits->skip_cost);
+            if (b->same_from[at] >= 0 &&
+                (before[v] == MO_FREE || ns > most_ns[v])) {
+                most_ns[v] = ns;
+                before[v] = u;
+            }
+        }
+        if (b->x->out_start[v] == b->x->out_start[v + 1] &&
+            most_ns[v] + b->tail_ns[v] > sum_ns) {
+            sum_ns = most_ns[v] + b->tail_ns[v];
+            last = v;
+        }
+    }
+    return last;
+}
+
+/* Searches the intervals of the chain that ends in v, up to the level, with
+ * more nodes than before and up to most_ns; returns whether any was open. */
+static bool refine_chain(mo_coloc_band *b, int level, const int *before, int v,
+                         int64_t most_ns)
+{
+    bool any = false;
+
+    for (; before[v] != MO_FREE; v = before[v])
+        if (b->search_level[mo_coloc_band_at(b, before[v], v - before[v])] <=
+            level) {
+            int u = before[v];
+            int64_t at = mo_coloc_band_at(b, u, v - u);
+            int64_t rest_ns = b->head_ns[u] + b->tail_ns[v];
+            mo_coloc_times t = { b->same_from[at], b->apart_from[at] };
+            bool closed = true;
+
+            if (mo_coloc_band_collect(b, u, v)) {
+                b->max_nodes = (int64_t) FIRST_NODES
+                               << (2 * b->search_level[at]);
+                if (rest_ns + t.same_ns < most_ns)
+                    closed =
+                        mo_coloc_search_raise(b, MO_COLOC_SAME, &t.same_ns);
+                if (rest_ns + t.apart_ns < most_ns)
+                    closed &=
+                        mo_coloc_search_raise(b, MO_COLOC_APART, &t.apart_ns);
+                mo_coloc_band_store(b, t);
+                if (closed)
+                    b->search_level[at] = CLOSED;
+                else
+                    b->search_level[at]++;
+            }
+            any = true;
+        }
+    return any;
+}
+
+#define NS_PER_TEST 1.0 /* units of mo_stop_spend() per unit of effort */
+
 struct mo_coloc_bound {
     mo_coloc_band band;
     int64_t bound_ns;
-    int next_first; /* op whose intervals come next; -1: all have bounds */
-    mo_coloc_limits limits;
+    int next_first;    /* op whose intervals come next; -1: all have bounds */
+    int64_t test_work; /* of these (mo_stop_spend), about */
+    search_limits limits;
     int64_t *most_ns; /* scratch, by op: of the longest chain */
     int *before;
 };
@@ -342,8 +419,23 @@ static mo_status bound_intervals(mo_coloc_bound *c,
     mo_status status = MO_OK;
 
     while (c->next_first >= 0 && status == MO_OK &&
-           !mo_stop_reached(c->band.stop))
-        status = bound_intervals_from(&c->band, c->next_first--, &list, err);
+           !mo_stop_spend(c->band.stop, c->test_work)) {
+        /* All intervals that begin with u, after those that begin behind it. */
+        int u = c->next_first--;
+        int end = mo_min_int(c->band.x->n, u + c->band.width);
+        status = MO_OK;
+
+        while (list.n > 0 && list.known[list.n - 1].u > u)
+            list.n--;
+        c->band.same_from[mo_coloc_band_at(&c->band, u, 0)] =
+            c->band.same_to[mo_coloc_band_at(&c->band, u, 0)] = 0;
+        c->band.apart_from[mo_coloc_band_at(&c->band, u, 0)] =
+            c->band.apart_to[mo_coloc_band_at(&c->band, u, 0)] =
+                MO_COLOC_NEVER_NS;
+        for (int v = u + 1; v < end && status == MO_OK; v++)
+            if (mo_coloc_band_collect(&c->band, u, v))
+                status = bound_interval(&c->band, &list, err);
+    }
     return status == MO_OK ? bound_schedule(&c->band, &c->bound_ns, err)
                            : status;
 }
@@ -358,16 +450,20 @@ mo_status mo_coloc_bound_new(const mo_allowed_devices *domains,
 
     if (!c)
         return mo_fail_memory(err);
+    c->test_work = (int64_t) (NS_PER_TEST * effort->work / (domains->x->n + 1));
     status = mo_coloc_band_open(domains, effort, &c->band, err);
     c->band.stop = stop;
     c->next_first = domains->x->n - 1;
-    c->limits =
-        (mo_coloc_limits){ FIRST_SEARCH_LEVEL, MO_COLOC_LEAST_SKIP_COST };
+    c->limits = (search_limits){ FIRST_SEARCH_LEVEL, LEAST_SKIP_COST };
     c->most_ns = calloc((size_t) domains->x->n + 1, sizeof *c->most_ns);
     c->before = calloc((size_t) domains->x->n + 1, sizeof *c->before);
     if (status == MO_OK && (!c->most_ns || !c->before))
         status = mo_fail_memory(err);
-    if (status == MO_OK)
+    if (mo_ablated(MO_ABLATION_bound_colocation))
+        c->next_first = -1;
+    if (c->next_first < 0 || mo_ablated(MO_ABLATION_colocation_chain))
+        c->limits.level = MAX_LEVEL + 1;
+    if (status == MO_OK && !mo_ablated(MO_ABLATION_bound_colocation))
         status = bound_intervals(c, known, n, err);
     if (status == MO_OK)
         *bound = c;
@@ -388,30 +484,12 @@ void mo_coloc_bound_free(mo_coloc_bound *c)
 
 bool mo_coloc_bound_is_closed(const mo_coloc_bound *c)
 {
-    return c->limits.level > MO_COLOC_MAX_LEVEL ||
-           c->bound_ns >= MO_MAX_TOTAL_NS;
+    return c->limits.level > MAX_LEVEL || c->bound_ns >= MO_MAX_TOTAL_NS;
 }
 
 int64_t mo_coloc_bound_ns(const mo_coloc_bound *c)
 {
     return c->bound_ns < MO_MAX_TOTAL_NS ? c->bound_ns : 0;
-}
-
-static void raise_known(mo_coloc_band *b, const mo_coloc_pair_bound *known,
-                        size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const known_list one = { &known[i], 1 };
-        int u = known[i].u, v = known[i].v;
-        int64_t at = mo_coloc_band_at(b, u, v - u);
-
-        if (v - u < b->width && mo_coloc_band_collect(b, u, v)) {
-            mo_coloc_times t = { b->same_from[at], b->apart_from[at] };
-
-            compose_known(b, &one, &t);
-            mo_coloc_band_store(b, t);
-        }
-    }
 }
 
 mo_status mo_coloc_bound_refine(mo_coloc_bound *c,
@@ -427,20 +505,30 @@ mo_status mo_coloc_bound_refine(mo_coloc_bound *c,
     b->nodes_left = nodes;
     if (c->next_first >= 0)
         status = bound_intervals(c, known, n, err);
-    raise_known(b, known, n);
+    for (size_t i = 0; i < n; i++) {
+        const known_list one = { &known[i], 1 };
+        int u = known[i].u, v = known[i].v;
+        int64_t at = mo_coloc_band_at(b, u, v - u);
+
+        if (v - u < b->width && mo_coloc_band_collect(b, u, v)) {
+            mo_coloc_times t = { b->same_from[at], b->apart_from[at] };
+
+            compose_known(b, &one, &t);
+            mo_coloc_band_store(b, t);
+        }
+    }
     while (c->next_first < 0 && !mo_coloc_bound_is_closed(c) &&
            b->nodes_left > 0 && status == MO_OK && !mo_stop_reached(b->stop)) {
         int64_t most_ns = c->bound_ns + c->bound_ns / RAISED_PART;
-        int v = mo_coloc_chain_find(b, c->bound_ns / COST_PART, &c->limits,
-                                    c->most_ns, c->before);
+        int v = find_chain(b, c->bound_ns / COST_PART, &c->limits, c->most_ns,
+                           c->before);
 
-        if (!mo_coloc_chain_refine(b, c->limits.level, c->before, v, most_ns)) {
+        if (!refine_chain(b, c->limits.level, c->before, v, most_ns)) {
             c->limits.skip_cost *= 2;
-            if (c->limits.skip_cost > (c->limits.level < MO_COLOC_MAX_LEVEL
-                                           ? MAX_SKIP_COST
-                                           : LAST_SKIP_COST))
-                c->limits = (mo_coloc_limits){ c->limits.level + 1,
-                                               MO_COLOC_LEAST_SKIP_COST };
+            if (c->limits.skip_cost >
+                (c->limits.level < MAX_LEVEL ? MAX_SKIP_COST : LAST_SKIP_COST))
+                c->limits =
+                    (search_limits){ c->limits.level + 1, LEAST_SKIP_COST };
             continue;
         }
         compose_intervals(b);

@@ -40,6 +40,9 @@ typedef struct mo_coloc_effort {
 
 #define MO_COLOC_WORK 400000000.0
 
+/* Of a node, in units of mo_stop_spend(). */
+enum { MO_COLOC_NODE_WORK = 400 };
+
 /* A bound whose critical intervals can be searched further; used by one thread
  * at a time. */
 typedef struct mo_coloc_bound mo_coloc_bound;

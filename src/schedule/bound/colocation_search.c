@@ -120,7 +120,8 @@ static uint64_t add_branch(interval_search *s, int i, int device, int cls,
         !is_allowed(s, i, device, cls, &why))
         return why | mo_coloc_node_bit(i);
     place_op(s, i, &c);
-    if (--s->nodes % NODES_PER_CHECK == 0 && mo_stop_reached(s->node.b->stop))
+    if (--s->nodes % NODES_PER_CHECK == 0 &&
+        mo_stop_spend(s->node.b->stop, MO_COLOC_NODE_WORK * NODES_PER_CHECK))
         s->nodes = 0;
     c.start = mo_coloc_node_earliest_start(&s->node, i);
     if (c.start.ns < MO_MAX_TOTAL_NS) {
@@ -177,7 +178,8 @@ static uint64_t search_from(interval_search *s, int i, mo_coloc_node_time least)
             undo_place(s, i, &branches[j], n_devices);
         }
         /* The first op is in all sets: cases refer to its device. */
-        if (i > 0 && !(child & mo_coloc_node_bit(i)))
+        if (i > 0 && s->node.b->has_backjumps &&
+            !(child & mo_coloc_node_bit(i)))
             return child;
         why |= child;
     }
@@ -240,27 +242,10 @@ static void fill_times(interval_search *s)
     }
 }
 
-static void list_outputs(mo_coloc_node *node)
-{
-    int *start = node->out_start;
-
-    for (int i = 0; i <= node->n; i++)
-        start[i] = 0;
-    for (int f = 0; f < node->n_flows; f++)
-        start[node->flows[f].from + 1]++;
-    for (int i = 0; i < node->n; i++)
-        start[i + 1] += start[i];
-    /* From the last one; then each start is that of the op's own. */
-    for (int f = node->n_flows - 1; f >= 0; f--)
-        node->out_flows[--start[node->flows[f].from + 1]] = f;
-    for (int i = 0; i < node->n; i++)
-        start[i] = start[i + 1];
-    start[node->n] = node->n_flows;
-}
-
 static void collect_flows(interval_search *s)
 {
     const mo_instance *x = s->node.b->x;
+    int *start;
 
     s->node.n_flows = s->node.flow_start[0] = 0;
     for (int j = 0; j < s->node.n; j++) {
@@ -280,7 +265,19 @@ static void collect_flows(interval_search *s)
         }
         s->node.flow_start[j + 1] = s->node.n_flows;
     }
-    list_outputs(&s->node);
+    start = s->node.out_start;
+    for (int i = 0; i <= s->node.n; i++)
+        start[i] = 0;
+    for (int f = 0; f < s->node.n_flows; f++)
+        start[s->node.flows[f].from + 1]++;
+    for (int i = 0; i < s->node.n; i++)
+        start[i + 1] += start[i];
+    /* From the last one; then each start is that of the op's own. */
+    for (int f = s->node.n_flows - 1; f >= 0; f--)
+        s->node.out_flows[--start[s->node.flows[f].from + 1]] = f;
+    for (int i = 0; i < s->node.n; i++)
+        start[i] = start[i + 1];
+    start[s->node.n] = s->node.n_flows;
 }
 
 /* Searches for leaves whose value is less than limit_ns, until one is at most

@@ -48,21 +48,6 @@ struct mo_coloc_test {
     int64_t *set_p_ns, *set_path_ns, *set_delivery_ns; /* by root and class */
 };
 
-/* Moves the first devices of the classes of equal devices to the front. */
-static void find_device_classes(mo_coloc_class_data *c,
-                                const mo_allowed_devices *d, int *device)
-{
-    mo_equal_devices_find(d, false, device);
-    for (int k = 0; k < d->x->n_devices; k++) {
-        int first = device[k];
-
-        if (first == k)
-            device[c->n_classes++] = k;
-        for (int i = 0; i < c->n_classes; i++)
-            c->n_devices[i] += device[i] == first;
-    }
-}
-
 static void fill_numbers(mo_coloc_test *t, const mo_allowed_devices *d,
                          const int *device)
 {
@@ -100,7 +85,16 @@ mo_status mo_coloc_test_new(const mo_allowed_devices *domains,
     t->c.n_devices = calloc((size_t) x->n_devices + 1, sizeof *t->c.n_devices);
     if (!t->c.n_devices)
         goto out;
-    find_device_classes(&t->c, domains, device);
+    /* Moves the first devices of the classes of equal devices to the front. */
+    mo_equal_devices_find(domains, false, device);
+    for (int k = 0; k < domains->x->n_devices; k++) {
+        int first = device[k];
+
+        if (first == k)
+            device[t->c.n_classes++] = k;
+        for (int i = 0; i < t->c.n_classes; i++)
+            t->c.n_devices[i] += device[i] == first;
+    }
     if (!mo_size_mul(n, (size_t) t->c.n_classes, &size))
         goto out;
     t->c.capacity_bytes =
@@ -235,10 +229,31 @@ static int64_t set_demand_ns(const mo_coloc_test *t, int root)
     return least;
 }
 
-/* Sets of one member each.  The time from the end of a member to that of the
- * interval is the longest over its successors, or, since it is known to be on
- * a device of the class, that from its start without its own. */
-static int64_t init_sets(mo_coloc_test *t)
+/* Returns the demand of the united set. */
+static int64_t unite_sets(mo_coloc_test *t, int i, int j)
+{
+    int a = find_root(t->parent, i), b = find_root(t->parent, j);
+
+    if (a == b)
+        return 0;
+    t->parent[b] = a;
+    t->set_bytes[a] += t->set_bytes[b];
+    t->set_head_ns[a] = mo_min_i64(t->set_head_ns[a], t->set_head_ns[b]);
+    for (int c = 0; c < t->c.n_classes; c++) {
+        int64_t to = (int64_t) a * t->c.n_classes + c;
+        int64_t from = (int64_t) b * t->c.n_classes + c;
+
+        t->set_p_ns[to] += t->set_p_ns[from];
+        t->set_delivery_ns[to] =
+            mo_min_i64(t->set_delivery_ns[to], t->set_delivery_ns[from]);
+        t->set_path_ns[to] =
+            mo_max_i64(t->set_path_ns[to], t->set_path_ns[from]);
+    }
+    return set_demand_ns(t, a);
+}
+
+/* The sets of any time: groups are on one device. */
+static int64_t start_sets(mo_coloc_test *t)
 {
     int64_t demand_ns = 0;
 
@@ -266,37 +281,6 @@ static int64_t init_sets(mo_coloc_test *t)
         }
         demand_ns = mo_max_i64(demand_ns, set_demand_ns(t, i));
     }
-    return demand_ns;
-}
-
-/* Returns the demand of the united set. */
-static int64_t unite_sets(mo_coloc_test *t, int i, int j)
-{
-    int a = find_root(t->parent, i), b = find_root(t->parent, j);
-
-    if (a == b)
-        return 0;
-    t->parent[b] = a;
-    t->set_bytes[a] += t->set_bytes[b];
-    t->set_head_ns[a] = mo_min_i64(t->set_head_ns[a], t->set_head_ns[b]);
-    for (int c = 0; c < t->c.n_classes; c++) {
-        int64_t to = (int64_t) a * t->c.n_classes + c;
-        int64_t from = (int64_t) b * t->c.n_classes + c;
-
-        t->set_p_ns[to] += t->set_p_ns[from];
-        t->set_delivery_ns[to] =
-            mo_min_i64(t->set_delivery_ns[to], t->set_delivery_ns[from]);
-        t->set_path_ns[to] =
-            mo_max_i64(t->set_path_ns[to], t->set_path_ns[from]);
-    }
-    return set_demand_ns(t, a);
-}
-
-/* The sets of any time: groups are on one device. */
-static int64_t start_sets(mo_coloc_test *t)
-{
-    int64_t demand_ns = init_sets(t);
-
     for (int i = 0; i < t->n && t->x->n_groups > 0; i++) {
         int group = t->x->group[t->members[i].op];
 

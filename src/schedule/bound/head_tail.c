@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/bound/head_tail.h"
 
-enum { POLL_WORK = 1 << 18 }; /* transfers between polls */
+enum {
+    POLL_WORK = 1 << 18, /* transfers between polls */
+    TRANSFER_WORK = 2    /* of one of them (mo_stop_spend) */
+};
 
 int64_t mo_head_tail_with_p(const mo_head_tail *pass, int op, int device)
 {
@@ -20,8 +23,8 @@ static int comm_row(const mo_allowed_devices *p, int flow)
     const mo_instance *x = p->x;
 
     return p->regime.tensors == MO_TENSORS_ONCE
-               ? x->tensor_row[x->flows[flow].tensor]
-               : x->flow_row[flow];
+               ? x->comm.tensor_row[x->flows[flow].tensor]
+               : x->comm.flow_row[flow];
 }
 
 /* The time of a row between here, where the pass is, and there. */
@@ -51,29 +54,6 @@ static int other_end(const mo_head_tail *pass, int flow)
                           : pass->domains->x->flows[flow].to;
 }
 
-static bool share_group(const mo_instance *x, int a, int b)
-{
-    return x->group[a] != MO_FREE && x->group[a] == x->group[b];
-}
-
-/* at[k]: the earliest arrival on k of what is sent with that row, over the
- * allowed devices of op. */
-static void find_arrivals(mo_head_tail *pass, int op, int row)
-{
-    int n_devices = pass->domains->x->n_devices;
-
-    for (int k = 0; k < n_devices; k++)
-        pass->arrival_ns[k] = INT64_MAX;
-    for (int a = 0; a < n_devices; a++) {
-        int64_t here_ns = mo_head_tail_with_p(pass, op, a);
-        if (!mo_allowed_devices_has(pass->domains, op, a))
-            continue;
-        for (int k = 0; k < n_devices; k++)
-            if (here_ns + transfer_ns(pass, row, a, k) < pass->arrival_ns[k])
-                pass->arrival_ns[k] = here_ns + transfer_ns(pass, row, a, k);
-    }
-}
-
 /* Polls the stop condition once in many transfers: an op has as many as there
  * are pairs of devices. */
 static bool is_stopped(mo_head_tail *pass)
@@ -83,7 +63,8 @@ static bool is_stopped(mo_head_tail *pass)
     pass->work += n_devices * n_devices;
     if (pass->stop && pass->work >= POLL_WORK) {
         pass->work = 0;
-        pass->stopped = pass->stopped || mo_stop_reached(pass->stop);
+        pass->stopped = pass->stopped ||
+                        mo_stop_spend(pass->stop, TRANSFER_WORK * POLL_WORK);
     }
     return pass->stopped;
 }
@@ -98,11 +79,27 @@ void mo_head_tail_propagate(mo_head_tail *pass, int op)
 
     for (int e = first_flow(pass, op); e < first_flow(pass, op + 1); e++) {
         int flow = flow_at(pass, e), other = other_end(pass, flow);
-        bool stays = share_group(p->x, op, other);
+        bool stays =
+            p->x->group[op] != MO_FREE && p->x->group[op] == p->x->group[other];
 
         if (!stays && row != comm_row(p, flow)) {
             row = comm_row(p, flow);
-            find_arrivals(pass, op, row);
+            /* arrival_ns[k]: the earliest arrival on k of what is sent with
+             * that row, over the allowed devices of op. */
+            int n_devices = pass->domains->x->n_devices;
+
+            for (int k = 0; k < n_devices; k++)
+                pass->arrival_ns[k] = INT64_MAX;
+            for (int a = 0; a < n_devices; a++) {
+                int64_t here_ns = mo_head_tail_with_p(pass, op, a);
+                if (!mo_allowed_devices_has(pass->domains, op, a))
+                    continue;
+                for (int k = 0; k < n_devices; k++)
+                    if (here_ns + transfer_ns(pass, row, a, k) <
+                        pass->arrival_ns[k])
+                        pass->arrival_ns[k] =
+                            here_ns + transfer_ns(pass, row, a, k);
+            }
         }
         for (int k = 0; k < p->x->n_devices; k++)
             if (mo_allowed_devices_has(p, other, k))

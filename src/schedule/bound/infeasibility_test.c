@@ -219,26 +219,6 @@ static int128 find_prices(mo_infeas_test *r, int device)
     return sum + (int128) r->memory[device].price * r->memory[device].room;
 }
 
-/* At most the capacity, so that products stay bounded. */
-static int64_t bytes_of(const mo_infeas_test *r, int at, int device)
-{
-    return mo_min_i64(
-        mo_allowed_devices_resident_bytes(r->domains, r->c->ops[at]),
-        r->memory[device].room);
-}
-
-static int128 weight_of(const mo_infeas_test *r, int at, int device)
-{
-    int cells = r->grid * r->grid;
-    int cell = r->cell[cell_at(r, at, device)];
-    int128 weight =
-        (int128) r->prices[device * cells + cell] * p_ns(r, at, device);
-
-    if (r->has_memory)
-        weight += (int128) r->memory[device].price * bytes_of(r, at, device);
-    return weight;
-}
-
 /* Chooses the device of least weight for the op, unless it is in a group;
  * returns its weight there. */
 static int128 choose_device(mo_infeas_test *r, int at)
@@ -251,7 +231,16 @@ static int128 choose_device(mo_infeas_test *r, int at)
 
         if (r->cell[cell_at(r, at, k)] == NOT_ALLOWED)
             continue;
-        here = weight_of(r, at, k);
+        int cells = r->grid * r->grid;
+        int cell = r->cell[cell_at(r, at, k)];
+        here = (int128) r->prices[k * cells + cell] * p_ns(r, at, k);
+
+        /* At most the capacity, so that products stay bounded. */
+        if (r->has_memory)
+            here += (int128) r->memory[k].price *
+                    mo_min_i64(mo_allowed_devices_resident_bytes(r->domains,
+                                                                 r->c->ops[at]),
+                               r->memory[k].room);
         if (group != MO_FREE)
             r->group_weight[group_at(r, group, k)] += here;
         if (best < 0 || here < least) {
@@ -417,11 +406,24 @@ bool mo_infeas_test_proves(mo_infeas_test *r, int64_t time_ns)
     return false;
 }
 
-/* Initial weights: the row of a device's whole load weighs most, as it is
- * usually the violated one.  The faster a device, the more a nanosecond of it
- * weighs. */
-static void set_initial_weights(mo_infeas_test *r)
+void mo_infeas_test_set_case(mo_infeas_test *r, const mo_infeas_test_case *c)
 {
+    int64_t sum = 0;
+    int lines = 1 + c->n / OPS_PER_LINE;
+
+    r->c = c;
+    r->grid = lines < MAX_GRID ? lines : MAX_GRID;
+    /* Memory rows are used only where all ops together exceed some capacity. */
+    r->has_memory = false;
+    for (int at = 0; at < r->c->n; at++)
+        sum += mo_allowed_devices_resident_bytes(r->domains, r->c->ops[at]);
+    for (int k = 0; k < r->domains->x->n_devices; k++) {
+        r->memory[k].room = r->domains->x->capacity_bytes[k];
+        r->has_memory |= sum > r->domains->x->capacity_bytes[k];
+    }
+    /* Initial weights: the row of a device's whole load weighs most, as it is
+     * usually the violated one.  The faster a device, the more a nanosecond of
+     * it weighs. */
     int64_t least = INT64_MAX;
 
     for (int i = 0; i < n_devices(r) * r->grid * r->grid; i++)
@@ -441,24 +443,6 @@ static void set_initial_weights(mo_infeas_test *r)
             1 + (int64_t) ((int128) FULL_WEIGHT * least / whole->load);
         r->memory[k].good_weight = FULL_WEIGHT;
     }
-}
-
-void mo_infeas_test_set_case(mo_infeas_test *r, const mo_infeas_test_case *c)
-{
-    int64_t sum = 0;
-    int lines = 1 + c->n / OPS_PER_LINE;
-
-    r->c = c;
-    r->grid = lines < MAX_GRID ? lines : MAX_GRID;
-    /* Memory rows are used only where all ops together exceed some capacity. */
-    r->has_memory = false;
-    for (int at = 0; at < r->c->n; at++)
-        sum += mo_allowed_devices_resident_bytes(r->domains, r->c->ops[at]);
-    for (int k = 0; k < r->domains->x->n_devices; k++) {
-        r->memory[k].room = r->domains->x->capacity_bytes[k];
-        r->has_memory |= sum > r->domains->x->capacity_bytes[k];
-    }
-    set_initial_weights(r);
 }
 
 static mo_status allocate_buffers(mo_infeas_test *r, size_t max_ops,

@@ -53,24 +53,6 @@ static int64_t dual_bound(const op_set *c, const int64_t *weight)
     return sum;
 }
 
-/* The faster a device, the more a nanosecond of it weighs. */
-static void set_weights_by_speed(const op_set *c, int64_t *weight)
-{
-    const mo_instance *x = c->domains->x;
-    int n_devices = x->n_devices;
-    int64_t least = INT64_MAX;
-
-    for (int k = 0; k < n_devices; k++) {
-        weight[k] = 0;
-        for (int i = 0; i < c->n; i++)
-            weight[k] += mo_instance_p_ns(x, op_at(c, i), k);
-        if (weight[k] < least)
-            least = weight[k];
-    }
-    for (int k = 0; k < n_devices; k++)
-        weight[k] = least / (weight[k] / FULL_WEIGHT + 1);
-}
-
 static int64_t best_dual_bound(const op_set *c, int64_t *scratch)
 {
     int64_t equal_ns, by_speed_ns;
@@ -78,7 +60,20 @@ static int64_t best_dual_bound(const op_set *c, int64_t *scratch)
     for (int k = 0; k < c->domains->x->n_devices; k++)
         scratch[k] = 1;
     equal_ns = dual_bound(c, scratch);
-    set_weights_by_speed(c, scratch);
+    /* The faster a device, the more a nanosecond of it weighs. */
+    const mo_instance *x = c->domains->x;
+    int n_devices = x->n_devices;
+    int64_t least = INT64_MAX;
+
+    for (int k = 0; k < n_devices; k++) {
+        scratch[k] = 0;
+        for (int i = 0; i < c->n; i++)
+            scratch[k] += mo_instance_p_ns(x, op_at(c, i), k);
+        if (scratch[k] < least)
+            least = scratch[k];
+    }
+    for (int k = 0; k < n_devices; k++)
+        scratch[k] = least / (scratch[k] / FULL_WEIGHT + 1);
     by_speed_ns = dual_bound(c, scratch);
     return equal_ns > by_speed_ns ? equal_ns : by_speed_ns;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "schedule/bound/colocation_bound.h"
 #include "schedule/bound/head_tail.h"
@@ -49,48 +50,14 @@ static void keep_best(struct lower *l, int64_t bound_ns, const char *which)
         l->found = (mo_lower_bound){ bound_ns, which };
 }
 
-static int64_t shortest_through(const struct lower *l, int op)
-{
-    int64_t least = INT64_MAX;
-
-    for (int k = 0; k < l->domains.x->n_devices; k++) {
-        int64_t at = mo_allowed_devices_index(&l->domains, op, k);
-        int64_t way = l->head_ns[at] + mo_instance_p_ns(l->domains.x, op, k) +
-                      l->tail_ns[at];
-        if (l->domains.allowed[at] && way < least)
-            least = way;
-    }
-    return least;
-}
-
-static void find_path_bound(struct lower *l)
-{
-    mo_head_tail before = { .domains = &l->domains,
-                            .time_ns = l->head_ns,
-                            .arrival_ns = l->at,
-                            .stop = l->stop };
-    mo_head_tail after = { .domains = &l->domains,
-                           .backward = true,
-                           .time_ns = l->tail_ns,
-                           .arrival_ns = l->at,
-                           .stop = l->stop };
-    int64_t most = 0;
-
-    for (int i = 0; i < l->domains.x->n; i++)
-        mo_head_tail_propagate(&before, i);
-    for (int i = l->domains.x->n - 1; i >= 0; i--)
-        mo_head_tail_propagate(&after, i);
-    for (int i = 0; i < l->domains.x->n; i++)
-        mo_head_tail_raise(&most, shortest_through(l, i));
-    keep_best(l, most, "path");
-}
-
 /* The whole graph as one segment. */
 static void find_load_bound(struct lower *l)
 {
     const mo_bound_segment whole = { MO_FREE, MO_FREE, l->ops,
                                      l->domains.x->n };
 
+    if (mo_ablated(MO_ABLATION_bound_load))
+        return;
     keep_best(l, mo_bound_load_ns(&l->domains, 0, whole.n, l->next), "load");
     mo_bound_segments_table(l->segments, &whole, l->most_ns, l->table);
     keep_best(l, l->table[0], "load");
@@ -214,45 +181,32 @@ static mo_status price_memory(struct lower *l, const mo_bound_chain *chain,
     return status;
 }
 
-static mo_status walk_chain(struct lower *l, const mo_bound_chain *chain,
-                            mo_error *err)
-{
-    mo_bound_segment_classes *classes = NULL;
-    mo_status status =
-        mo_bound_segment_classes_find(&l->domains, chain, &classes, err);
-
-    if (status == MO_OK)
-        status = fill_tables(l, chain, classes, err);
-    l->start[0] = 0;
-    for (int k = 1; k < l->domains.x->n_devices; k++)
-        l->start[k] = INT64_MAX;
-    for (int s = 0; s < chain->n && status == MO_OK; s++)
-        advance_segment(l, &chain->segments[s], l->table_of[classes->of[s]]);
-    if (status == MO_OK) {
-        keep_best(l, l->start[0], "chain");
-        status = colocate_chain(l, chain, classes, err);
-    }
-    if (status == MO_OK)
-        status = price_memory(l, chain, classes, err);
-    mo_bound_segment_classes_free(classes);
-    return status;
-}
-
-static bool is_affordable(const mo_instance *x)
-{
-    int64_t n = x->n, n_devices = x->n_devices;
-
-    return n_devices <= 64 && n * n_devices * n_devices * n_devices <= MAX_WORK;
-}
-
 static mo_status find_chain_bound(struct lower *l, mo_error *err)
 {
     mo_bound_chain *chain = NULL;
-    mo_status status;
+    mo_status status = mo_bound_chain_find(&l->domains, &chain, err);
 
-    status = mo_bound_chain_find(&l->domains, &chain, err);
-    if (status == MO_OK)
-        status = walk_chain(l, chain, err);
+    if (status == MO_OK) {
+        mo_bound_segment_classes *classes = NULL;
+
+        status =
+            mo_bound_segment_classes_find(&l->domains, chain, &classes, err);
+        if (status == MO_OK)
+            status = fill_tables(l, chain, classes, err);
+        l->start[0] = 0;
+        for (int k = 1; k < l->domains.x->n_devices; k++)
+            l->start[k] = INT64_MAX;
+        for (int s = 0; s < chain->n && status == MO_OK; s++)
+            advance_segment(l, &chain->segments[s],
+                            l->table_of[classes->of[s]]);
+        if (status == MO_OK) {
+            keep_best(l, l->start[0], "chain");
+            status = colocate_chain(l, chain, classes, err);
+        }
+        if (status == MO_OK)
+            status = price_memory(l, chain, classes, err);
+        mo_bound_segment_classes_free(classes);
+    }
     mo_bound_chain_free(chain);
     return status;
 }
@@ -268,7 +222,34 @@ static mo_status find_bounds(struct lower *l, mo_error *err)
         return status;
     for (int i = 0; i < l->domains.x->n; i++)
         l->ops[i] = i;
-    find_path_bound(l);
+    mo_head_tail before = { .domains = &l->domains,
+                            .time_ns = l->head_ns,
+                            .arrival_ns = l->at,
+                            .stop = l->stop };
+    mo_head_tail after = { .domains = &l->domains,
+                           .backward = true,
+                           .time_ns = l->tail_ns,
+                           .arrival_ns = l->at,
+                           .stop = l->stop };
+    int64_t most = 0;
+
+    for (int i = 0; i < l->domains.x->n; i++)
+        mo_head_tail_propagate(&before, i);
+    for (int i = l->domains.x->n - 1; i >= 0; i--)
+        mo_head_tail_propagate(&after, i);
+    for (int i = 0; i < l->domains.x->n; i++) {
+        int64_t least = INT64_MAX;
+
+        for (int k = 0; k < l->domains.x->n_devices; k++) {
+            int64_t at = mo_allowed_devices_index(&l->domains, i, k);
+            int64_t way = l->head_ns[at] +
+                          mo_instance_p_ns(l->domains.x, i, k) + l->tail_ns[at];
+            if (l->domains.allowed[at] && way < least)
+                least = way;
+        }
+        mo_head_tail_raise(&most, least);
+    }
+    keep_best(l, mo_ablated(MO_ABLATION_bound_path) ? 0 : most, "path");
     status = find_colocation_bound(l, NULL, 0, err);
     if (status != MO_OK)
         return status;
@@ -277,7 +258,10 @@ static mo_status find_bounds(struct lower *l, mo_error *err)
         return status;
     mo_bound_segments_set_stop(l->segments, l->stop);
     find_load_bound(l);
-    if (!is_affordable(l->domains.x) || mo_stop_reached(l->stop))
+    int64_t n = l->domains.x->n, n_devices = l->domains.x->n_devices;
+    if (!(n_devices <= 64 &&
+          n * n_devices * n_devices * n_devices <= MAX_WORK) ||
+        mo_stop_reached(l->stop) || mo_ablated(MO_ABLATION_bound_chain))
         return MO_OK;
     return find_chain_bound(l, err);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/ablation.h"
 #include "schedule/bound/memory_packing.h"
 #include "schedule/placement_units.h"
 
@@ -32,13 +33,16 @@ mo_status mo_bound_memory(const mo_instance *x, const mo_regime *regime,
     mo_placement_units *units = NULL;
     mo_status status;
 
-    if (regime->memory == MO_MEMORY_NONE)
+    if (regime->memory == MO_MEMORY_NONE ||
+        mo_ablated(MO_ABLATION_memory_bound))
         return MO_OK;
     if (sum.needed > sum.available * (1 + ROUNDING))
         return mo_fail(err, MO_E_INFEASIBLE,
                        "the ops need %.0f bytes of memory, all devices "
                        "together have %.0f",
                        sum.needed, sum.available);
+    if (mo_ablated(MO_ABLATION_memory_packing))
+        return MO_OK;
     status = mo_placement_units_make(x, regime, &units, err);
     if (status == MO_OK)
         status = mo_packing_check(x, units, err);

@@ -150,17 +150,6 @@ static mo_packing_verdict search_set(packer *p, const int *set, int n,
     return MO_PACKING_FOUND;
 }
 
-static void sort_devices(packer *p, int order, sized *scratch)
-{
-    int n = p->x->n_devices;
-
-    for (int k = 0; k < n; k++)
-        scratch[k] = (sized){ order == 0 ? 0 : p->free_bytes[k], k };
-    qsort(scratch, (size_t) n, sizeof *scratch, compare_decreasing);
-    for (int k = 0; k < n; k++)
-        p->devices[k] = scratch[order == 1 ? n - 1 - k : k].number;
-}
-
 static void place_unit(const mo_placement_units *units, int unit, int device,
                        int *placement)
 {
@@ -182,18 +171,6 @@ static int device_of_predecessor(const packer *p, int unit,
                 return placement[x->flows[x->in_flows[q]].from];
     }
     return p->devices[0];
-}
-
-static void fill_placement(const packer *p, int *placement)
-{
-    for (int i = 0; i < p->x->n; i++)
-        placement[i] = p->units->pin[p->units->of_op[i]];
-    for (int i = 0; i < p->n; i++)
-        place_unit(p->units, p->items[i], p->devices[p->choice[i]], placement);
-    for (int u = 0; u < p->units->n; u++)
-        if (placement[p->units->ops[p->units->start[u]]] == MO_FREE)
-            place_unit(p->units, u, device_of_predecessor(p, u, placement),
-                       placement);
 }
 
 static mo_status open_packer(packer *p, const mo_instance *x,
@@ -250,7 +227,13 @@ static mo_packing_verdict search_all(packer *p, sized *scratch)
 
     for (int order = 0;
          order < N_DEVICE_ORDERS && verdict == MO_PACKING_UNKNOWN; order++) {
-        sort_devices(p, order, scratch);
+        int n = p->x->n_devices;
+
+        for (int k = 0; k < n; k++)
+            scratch[k] = (sized){ order == 0 ? 0 : p->free_bytes[k], k };
+        qsort(scratch, (size_t) n, sizeof *scratch, compare_decreasing);
+        for (int k = 0; k < n; k++)
+            p->devices[k] = scratch[order == 1 ? n - 1 - k : k].number;
         verdict = search_set(p, p->items, p->n, MAX_DEAD_ENDS);
     }
     return verdict;
@@ -266,8 +249,16 @@ mo_status mo_packing_find(const mo_instance *x, const mo_placement_units *units,
 
     if (status == MO_OK)
         *verdict = search_all(&p, scratch);
-    if (status == MO_OK && *verdict == MO_PACKING_FOUND)
-        fill_placement(&p, placement);
+    if (status == MO_OK && *verdict == MO_PACKING_FOUND) {
+        for (int i = 0; i < p.x->n; i++)
+            placement[i] = p.units->pin[p.units->of_op[i]];
+        for (int i = 0; i < p.n; i++)
+            place_unit(p.units, p.items[i], p.devices[p.choice[i]], placement);
+        for (int u = 0; u < p.units->n; u++)
+            if (placement[p.units->ops[p.units->start[u]]] == MO_FREE)
+                place_unit(p.units, u, device_of_predecessor(&p, u, placement),
+                           placement);
+    }
     close_packer(&p, scratch);
     return status;
 }
@@ -332,23 +323,6 @@ static int append_text(char *text, size_t size, int at, const char *format, ...)
     return at + (n > 0 ? n : 0);
 }
 
-static void list_units(const packer *p, int n, char *text, size_t size)
-{
-    int at = 0;
-
-    text[0] = '\0';
-    for (int i = 0; i < n && i < MAX_NAMES; i++) {
-        int u = p->set[i], first = p->units->start[u];
-        const char *name = p->x->op_names[p->units->ops[first]];
-
-        at = append_text(text, size, at, "%s'%.40s'", i > 0 ? ", " : "", name);
-        if (p->units->start[u + 1] - first > 1)
-            at = append_text(text, size, at, " with its group");
-    }
-    if (n > MAX_NAMES)
-        append_text(text, size, at, " and %d more", n - MAX_NAMES);
-}
-
 static void list_rooms(const packer *p, char *text, size_t size)
 {
     int n = p->x->n_devices, at = 0;
@@ -371,7 +345,20 @@ static mo_status report_conflict(const packer *p, int n, mo_error *err)
         add_saturating(&sum, bytes_at(p, p->set, i));
     for (int k = 0; k < p->x->n_devices; k++)
         pinned = pinned || p->free_bytes[k] < p->x->capacity_bytes[k];
-    list_units(p, n, names, sizeof names);
+    size_t size = sizeof names;
+    int at = 0;
+
+    names[0] = '\0';
+    for (int i = 0; i < n && i < MAX_NAMES; i++) {
+        int u = p->set[i], first = p->units->start[u];
+        const char *name = p->x->op_names[p->units->ops[first]];
+
+        at = append_text(names, size, at, "%s'%.40s'", i > 0 ? ", " : "", name);
+        if (p->units->start[u + 1] - first > 1)
+            at = append_text(names, size, at, " with its group");
+    }
+    if (n > MAX_NAMES)
+        append_text(names, size, at, " and %d more", n - MAX_NAMES);
     list_rooms(p, rooms, sizeof rooms);
     return mo_fail(err, MO_E_INFEASIBLE,
                    "no placement fits into memory: %s (%lld bytes or more "

@@ -149,19 +149,6 @@ static int64_t loss_limit(const chain_dp *c, int first, int last)
     return c->scratch[MAX_CANDIDATES - 1];
 }
 
-static int find_candidates(chain_dp *c, int first, int last)
-{
-    int64_t limit = loss_limit(c, first, last);
-    int n = 0;
-
-    c->candidates[n++] = first;
-    for (int j = first + 1; j < last && n <= MAX_CANDIDATES; j++)
-        if (c->lost_ns[j] <= limit)
-            c->candidates[n++] = j;
-    c->candidates[n++] = last;
-    return n;
-}
-
 /* until_ns including the op of the position itself. */
 static int64_t path_ns_until(const chain_dp *c, int place)
 {
@@ -194,7 +181,14 @@ static void extend_from(chain_dp *c, int i, int n)
 
 static void choose_between(chain_dp *c, int first, int last)
 {
-    int n = find_candidates(c, first, last);
+    int64_t limit = loss_limit(c, first, last);
+    int n = 0;
+
+    c->candidates[n++] = first;
+    for (int j = first + 1; j < last && n <= MAX_CANDIDATES; j++)
+        if (c->lost_ns[j] <= limit)
+            c->candidates[n++] = j;
+    c->candidates[n++] = last;
 
     for (int i = 0; i < n; i++) {
         c->value_ns[i] = 0;
@@ -204,41 +198,6 @@ static void choose_between(chain_dp *c, int first, int last)
         extend_from(c, i, n);
     for (int i = c->from[n - 1]; i > 0; i = c->from[i])
         c->chosen[c->candidates[i]] = true;
-}
-
-static void choose_positions(chain_dp *c)
-{
-    int first = -1;
-
-    for (int j = 0; j < c->n_path; j++) {
-        c->chosen[j] = c->lost_ns[j] == 0;
-        if (!c->chosen[j])
-            continue;
-        if (j - first > 1)
-            choose_between(c, first, j);
-        first = j;
-    }
-    if (c->n_path - first > 1)
-        choose_between(c, first, c->n_path);
-}
-
-/* segment_of: by position, the segment that begins at or before it; 0 is
- * before the first chosen op. */
-static void init_segments(const chain_dp *c, mo_bound_chain *chain,
-                          int *segment_of)
-{
-    int n = 0;
-
-    chain->segments[0] = (mo_bound_segment){ .u = MO_FREE, .v = MO_FREE };
-    for (int j = 0; j < c->n_path; j++) {
-        if (c->chosen[j]) {
-            chain->segments[n++].v = c->path[j];
-            chain->segments[n] =
-                (mo_bound_segment){ c->path[j], MO_FREE, NULL, 0 };
-        }
-        segment_of[j] = n;
-    }
-    chain->n = n + 1;
 }
 
 /* Returns the segment that contains op, or -1. */
@@ -251,29 +210,6 @@ static int segment_of_op(const chain_dp *c, const mo_bound_chain *chain,
     if (c->lo[op] == c->hi[op] && c->chosen[c->lo[op]])
         return -1;
     return v == MO_FREE || c->hi[op] <= c->lo[v] ? at : -1;
-}
-
-static void fill_segments(const chain_dp *c, mo_bound_chain *chain,
-                          const int *segment_of)
-{
-    int n_ops = c->domains->x->n, at = 0;
-
-    for (int i = 0; i < n_ops; i++) {
-        int s = segment_of_op(c, chain, segment_of, i);
-        if (s >= 0)
-            chain->segments[s].n++;
-    }
-    for (int s = 0; s < chain->n; s++) {
-        chain->segments[s].ops = chain->ops + at;
-        at += chain->segments[s].n;
-        chain->segments[s].n = 0;
-    }
-    for (int i = 0; i < n_ops; i++) {
-        int s = segment_of_op(c, chain, segment_of, i);
-        if (s >= 0)
-            chain->ops[chain->segments[s].ops - chain->ops +
-                       chain->segments[s].n++] = i;
-    }
 }
 
 static mo_status make_chain(const chain_dp *c, mo_bound_chain **chain,
@@ -291,8 +227,38 @@ static mo_status make_chain(const chain_dp *c, mo_bound_chain **chain,
         mo_bound_chain_free(made);
         return mo_fail_memory(err);
     }
-    init_segments(c, made, segment_of);
-    fill_segments(c, made, segment_of);
+    /* segment_of: by position, the segment that begins at or before it; 0 is
+     * before the first chosen op. */
+    int n = 0;
+
+    made->segments[0] = (mo_bound_segment){ .u = MO_FREE, .v = MO_FREE };
+    for (int j = 0; j < c->n_path; j++) {
+        if (c->chosen[j]) {
+            made->segments[n++].v = c->path[j];
+            made->segments[n] =
+                (mo_bound_segment){ c->path[j], MO_FREE, NULL, 0 };
+        }
+        segment_of[j] = n;
+    }
+    made->n = n + 1;
+    int n_ops = c->domains->x->n, at = 0;
+
+    for (int i = 0; i < n_ops; i++) {
+        int s = segment_of_op(c, made, segment_of, i);
+        if (s >= 0)
+            made->segments[s].n++;
+    }
+    for (int s = 0; s < made->n; s++) {
+        made->segments[s].ops = made->ops + at;
+        at += made->segments[s].n;
+        made->segments[s].n = 0;
+    }
+    for (int i = 0; i < n_ops; i++) {
+        int s = segment_of_op(c, made, segment_of, i);
+        if (s >= 0)
+            made->ops[made->segments[s].ops - made->ops +
+                      made->segments[s].n++] = i;
+    }
     free(segment_of);
     *chain = made;
     return MO_OK;
@@ -315,6 +281,7 @@ mo_status mo_bound_chain_find(const mo_allowed_devices *domains,
     int64_t *times = calloc(n, 5 * sizeof *times);
     int *numbers = calloc(n, 7 * sizeof *numbers);
     mo_status status;
+    int first = -1; /* of those chosen before */
 
     c.chosen = calloc(n, sizeof *c.chosen);
     c.work_ns = times;
@@ -342,7 +309,16 @@ mo_status mo_bound_chain_find(const mo_allowed_devices *domains,
         find_lo_and_hi(&c);
         sort_by_hi(&c);
         find_losses(&c);
-        choose_positions(&c);
+        for (int j = 0; j < c.n_path; j++) {
+            c.chosen[j] = c.lost_ns[j] == 0;
+            if (!c.chosen[j])
+                continue;
+            if (j - first > 1)
+                choose_between(&c, first, j);
+            first = j;
+        }
+        if (c.n_path - first > 1)
+            choose_between(&c, first, c.n_path);
         status = make_chain(&c, chain, err);
     } else {
         status = mo_fail_memory(err);
@@ -351,4 +327,14 @@ mo_status mo_bound_chain_find(const mo_allowed_devices *domains,
     free(numbers);
     free(c.chosen);
     return status;
+}
+
+const mo_bound_segment *mo_bound_chain_largest(const mo_bound_chain *chain)
+{
+    const mo_bound_segment *largest = &chain->segments[0];
+
+    for (int s = 1; s < chain->n; s++)
+        if (chain->segments[s].n > largest->n)
+            largest = &chain->segments[s];
+    return largest;
 }

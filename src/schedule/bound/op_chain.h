@@ -24,4 +24,7 @@ mo_status mo_bound_chain_find(const mo_allowed_devices *domains,
                               mo_bound_chain **chain, mo_error *err);
 void mo_bound_chain_free(mo_bound_chain *chain);
 
+/* Returns the segment with the most ops, owned by the chain. */
+const mo_bound_segment *mo_bound_chain_largest(const mo_bound_chain *chain);
+
 #endif

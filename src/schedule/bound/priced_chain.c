@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "base/minmax.h"
 #include "schedule/bound/bundle_method.h"
@@ -59,25 +60,12 @@ bool mo_priced_chain_pays(const mo_allowed_devices *p)
 {
     int64_t total = total_bytes(p);
 
+    if (mo_ablated(MO_ABLATION_priced_chain))
+        return false;
     for (int k = 0; k < p->x->n_devices && total < INT64_MAX; k++)
         if (is_limited(p, k, total))
             return true;
     return false;
-}
-
-static void mark_beside(mo_priced_chain *c)
-{
-    const mo_priced_chain_tables *t = c->tables;
-
-    memset(c->is_beside, true, (size_t) c->domains->x->n);
-    for (int s = 0; s < t->n; s++) {
-        if (t->segments[s].u != MO_FREE)
-            c->is_beside[t->segments[s].u] = false;
-        if (t->segments[s].v != MO_FREE)
-            c->is_beside[t->segments[s].v] = false;
-        for (int i = 0; i < t->segments[s].n; i++)
-            c->is_beside[t->segments[s].ops[i]] = false;
-    }
 }
 
 static mo_status allocate_chain(mo_priced_chain *c, mo_error *err)
@@ -123,7 +111,15 @@ mo_status mo_priced_chain_new(const mo_allowed_devices *domains,
         for (int k = 0; k < c->n_devices; k++)
             if (is_limited(domains, k, total))
                 c->limited[c->n_limited++] = k;
-        mark_beside(c);
+        memset(c->is_beside, true, (size_t) c->domains->x->n);
+        for (int s = 0; s < tables->n; s++) {
+            if (tables->segments[s].u != MO_FREE)
+                c->is_beside[tables->segments[s].u] = false;
+            if (tables->segments[s].v != MO_FREE)
+                c->is_beside[tables->segments[s].v] = false;
+            for (int i = 0; i < tables->segments[s].n; i++)
+                c->is_beside[tables->segments[s].ops[i]] = false;
+        }
         status = mo_priced_entries_new(domains, tables, c->price_ns,
                                        &c->entries, err);
     }
@@ -224,28 +220,6 @@ static void add_used(const mo_priced_chain *c, int op, int device,
     used_bytes[device] += (double) mo_priced_entries_bytes(c->domains, op);
 }
 
-/* Walks back along the shortest path. */
-static void trace_used(mo_priced_chain *c, double *used_bytes)
-{
-    int b = 0;
-
-    memset(used_bytes, 0, (size_t) c->n_devices * sizeof *used_bytes);
-    for (int i = 0; i < c->domains->x->n; i++)
-        if (c->is_beside[i])
-            add_used(c, i, mo_priced_entries_cheapest(c->entries, i),
-                     used_bytes);
-    for (int s = c->tables->n - 1; s >= 0; s--) {
-        int a = c->from[(size_t) s * (size_t) (c->n_devices + 1) + (size_t) b];
-
-        if (c->tables->segments[s].n > 0)
-            mo_priced_entries_add_used(c->entries, c->tables->cls[s],
-                                       a * c->n_devices + b, used_bytes);
-        if (c->tables->segments[s].u != MO_FREE)
-            add_used(c, c->tables->segments[s].u, a, used_bytes);
-        b = a;
-    }
-}
-
 void mo_priced_chain_path(const mo_priced_chain *c, int *boundary)
 {
     int b = 0;
@@ -299,8 +273,27 @@ int64_t mo_priced_chain_evaluate(mo_priced_chain *c, const double *prices,
         if (c->is_beside[i])
             beside_ns +=
                 op_price_ns(c, i, mo_priced_entries_cheapest(c->entries, i));
-    if (used_bytes)
-        trace_used(c, used_bytes);
+    if (used_bytes) {
+        /* Walks back along the shortest path. */
+        int b = 0;
+
+        memset(used_bytes, 0, (size_t) c->n_devices * sizeof *used_bytes);
+        for (int i = 0; i < c->domains->x->n; i++)
+            if (c->is_beside[i])
+                add_used(c, i, mo_priced_entries_cheapest(c->entries, i),
+                         used_bytes);
+        for (int s = c->tables->n - 1; s >= 0; s--) {
+            int a =
+                c->from[(size_t) s * (size_t) (c->n_devices + 1) + (size_t) b];
+
+            if (c->tables->segments[s].n > 0)
+                mo_priced_entries_add_used(c->entries, c->tables->cls[s],
+                                           a * c->n_devices + b, used_bytes);
+            if (c->tables->segments[s].u != MO_FREE)
+                add_used(c, c->tables->segments[s].u, a, used_bytes);
+            b = a;
+        }
+    }
     return c->start[0] + beside_ns - capacity_ns;
 }
 
@@ -370,7 +363,8 @@ mo_status mo_priced_chain_raise(mo_priced_chain *c, int max_evaluations,
                                   .evaluate = evaluate_scaled,
                                   .context = c,
                                   .tolerance = TOLERANCE,
-                                  .stop = stop };
+                                  .stop = stop,
+                                  .work = c->work };
     double point[64], value;
     mo_status status;
 

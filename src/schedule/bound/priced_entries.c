@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/minmax.h"
 #include "schedule/bound/head_tail.h"
 
@@ -165,29 +166,6 @@ static mo_status fill_sweeps(mo_priced_entries *e, int cls, int64_t *time_ns,
     return status;
 }
 
-static mo_status fill_all_sweeps(mo_priced_entries *e, mo_error *err)
-{
-    size_t n_devices = (size_t) e->n_devices;
-    size_t n = (size_t) e->domains->x->n * n_devices, left = MAX_THRESHOLDS;
-    int64_t *time_ns = calloc(n + 1, sizeof *time_ns);
-    int64_t *arrival_ns = calloc(n_devices + 1, sizeof *arrival_ns);
-    mo_status status = time_ns && arrival_ns ? MO_OK : mo_fail_memory(err);
-
-    for (int cls = 0; cls < e->tables->n_classes && status == MO_OK; cls++) {
-        const mo_bound_segment *s = &e->tables->segments[e->tables->first[cls]];
-        size_t size = (size_t) s->n * n_devices * n_devices * n_devices;
-
-        if (s->n == 0 || size > left)
-            continue;
-        left -= size;
-        e->work += (int64_t) size;
-        status = fill_sweeps(e, cls, time_ns, arrival_ns, err);
-    }
-    free(time_ns);
-    free(arrival_ns);
-    return status;
-}
-
 /* Gives every class that can be refined a slot; returns their number. */
 static size_t number_slots(mo_priced_entries *e)
 {
@@ -243,8 +221,29 @@ mo_status mo_priced_entries_new(const mo_allowed_devices *domains,
     e->n_devices = domains->x->n_devices;
     e->n_boundaries = e->n_devices * e->n_devices;
     status = allocate_entries(e, err);
-    if (status == MO_OK)
-        status = fill_all_sweeps(e, err);
+    if (status == MO_OK) {
+        size_t n_devices = (size_t) e->n_devices;
+        size_t n = (size_t) e->domains->x->n * n_devices, left;
+        int64_t *time_ns = calloc(n + 1, sizeof *time_ns);
+        int64_t *arrival_ns = calloc(n_devices + 1, sizeof *arrival_ns);
+        status = time_ns && arrival_ns ? MO_OK : mo_fail_memory(err);
+
+        left = mo_ablated(MO_ABLATION_priced_thresholds) ? 0 : MAX_THRESHOLDS;
+        for (int cls = 0; cls < e->tables->n_classes && status == MO_OK;
+             cls++) {
+            const mo_bound_segment *s =
+                &e->tables->segments[e->tables->first[cls]];
+            size_t size = (size_t) s->n * n_devices * n_devices * n_devices;
+
+            if (s->n == 0 || size > left)
+                continue;
+            left -= size;
+            e->work += (int64_t) size;
+            status = fill_sweeps(e, cls, time_ns, arrival_ns, err);
+        }
+        free(time_ns);
+        free(arrival_ns);
+    }
     if (status == MO_OK)
         *entries = e;
     else

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "schedule/bound/load_bound.h"
 #include "schedule/bound/head_tail.h"
@@ -29,6 +30,7 @@
 enum {
     MAX_ROUNDS = 6,      /* of propagation */
     PRECISION = 1 << 13, /* relative: one part in this many */
+    TEST_WORK = 40 /* of a test, by op and pair of devices (mo_stop_spend) */
 };
 
 struct mo_bound_segments {
@@ -41,6 +43,7 @@ struct mo_bound_segments {
     int64_t *at;                /* by device */
     bool *group_removed;        /* by group and device */
     int *first_equal;           /* by device: the first of its class */
+    bool has_load, has_load_test, has_bisection; /* not switched off */
 };
 
 mo_status mo_bound_segments_new(const mo_allowed_devices *domains,
@@ -56,6 +59,9 @@ mo_status mo_bound_segments_new(const mo_allowed_devices *domains,
     s->domains = domains;
     s->remaining = *domains;
     s->remaining.allowed = NULL;
+    s->has_load = !mo_ablated(MO_ABLATION_bound_load);
+    s->has_load_test = !mo_ablated(MO_ABLATION_infeasibility_test);
+    s->has_bisection = !mo_ablated(MO_ABLATION_segment_bisection);
     if (mo_size_mul(n + 1, devices, &size)) {
         s->head_ns = calloc(size, sizeof *s->head_ns);
         s->tail_ns = calloc(size, sizeof *s->tail_ns);
@@ -181,24 +187,6 @@ static bool has_time(const mo_bound_segments *s, int op, int device,
                time_ns;
 }
 
-/* A group may run where all of its ops may. */
-static void remove_group_devices(mo_bound_segments *s,
-                                 const mo_bound_segment *segment,
-                                 int64_t time_ns)
-{
-    const mo_instance *x = s->domains->x;
-    size_t n_devices = (size_t) x->n_devices;
-
-    memset(s->group_removed, 0, (size_t) x->n_groups * n_devices);
-    for (int i = 0; i < segment->n && x->n_groups > 0; i++) {
-        int op = segment->ops[i], group = x->group[op];
-        for (int k = 0; k < x->n_devices && group != MO_FREE; k++)
-            if (!has_time(s, op, k, time_ns))
-                s->group_removed[(size_t) group * n_devices + (size_t) k] =
-                    true;
-    }
-}
-
 /* Removes devices from op; returns whether one is left. */
 static bool remove_devices(mo_bound_segments *s, int op, int64_t time_ns,
                            bool *changed)
@@ -235,7 +223,18 @@ static bool propagate_devices(mo_bound_segments *s,
             find_tails(s, segment, b);
         }
         changed = false;
-        remove_group_devices(s, segment, time_ns);
+        /* A group may run where all of its ops may. */
+        const mo_instance *x = s->domains->x;
+        size_t n_devices = (size_t) x->n_devices;
+
+        memset(s->group_removed, 0, (size_t) x->n_groups * n_devices);
+        for (int i = 0; i < segment->n && x->n_groups > 0; i++) {
+            int op = segment->ops[i], group = x->group[op];
+            for (int k = 0; k < x->n_devices && group != MO_FREE; k++)
+                if (!has_time(s, op, k, time_ns))
+                    s->group_removed[(size_t) group * n_devices + (size_t) k] =
+                        true;
+        }
         for (int i = 0; i < segment->n; i++)
             if (!remove_devices(s, segment->ops[i], time_ns, &changed))
                 return false;
@@ -266,15 +265,25 @@ static bool is_refuted(mo_bound_segments *s, const mo_bound_segment *segment,
     reset_segment(s, segment, a, b);
     return !propagate_devices(s, segment, a, b, time_ns) ||
            path_ns(s, segment, a, b) > time_ns ||
-           (!mo_stop_reached(s->stop) &&
+           (s->has_load_test && !mo_stop_reached(s->stop) &&
             mo_infeas_test_proves(s->infeas_test, time_ns));
 }
 
-/* The sum of the longest processing times: an end of the bisection
- * interval. */
-static int64_t serial_ns(const mo_bound_segments *s,
-                         const mo_bound_segment *segment)
+/* Returns the lower bound from u on a to v on b. */
+static int64_t bisect_time(mo_bound_segments *s,
+                           const mo_bound_segment *segment, int a, int b,
+                           int64_t most_ns)
 {
+    mo_infeas_test_case c = { segment->ops, segment->n, s->head_ns,
+                              s->tail_ns };
+    int64_t n_devices = s->domains->x->n_devices;
+    int64_t work = TEST_WORK * segment->n * n_devices * n_devices;
+    int64_t least, most;
+
+    reset_segment(s, segment, a, b);
+    least = path_ns(s, segment, a, b);
+    /* The sum of the longest processing times: an end of the bisection
+     * interval. */
     const mo_instance *x = s->domains->x;
     int64_t sum = 0;
 
@@ -286,30 +295,18 @@ static int64_t serial_ns(const mo_bound_segments *s,
                                    mo_instance_p_ns(x, segment->ops[i], k));
         sum += longest;
     }
-    return sum;
-}
-
-/* Returns the lower bound from u on a to v on b. */
-static int64_t bisect_time(mo_bound_segments *s,
-                           const mo_bound_segment *segment, int a, int b,
-                           int64_t most_ns)
-{
-    mo_infeas_test_case c = { segment->ops, segment->n, s->head_ns,
-                              s->tail_ns };
-    int64_t least, most;
-
-    reset_segment(s, segment, a, b);
-    least = path_ns(s, segment, a, b);
-    most = 2 * least + serial_ns(s, segment);
+    most = 2 * least + sum;
     most = most < most_ns ? most : most_ns;
-    mo_head_tail_raise(&least, mo_bound_load_of_ops_ns(s->domains, segment->ops,
-                                                       segment->n, s->at));
+    if (s->has_load)
+        mo_head_tail_raise(&least,
+                           mo_bound_load_of_ops_ns(s->domains, segment->ops,
+                                                   segment->n, s->at));
     mo_infeas_test_set_case(s->infeas_test, &c);
-    if (segment->n == 0 || least >= most || mo_stop_reached(s->stop) ||
-        !is_refuted(s, segment, a, b, least))
+    if (segment->n == 0 || least >= most || !s->has_bisection ||
+        mo_stop_reached(s->stop) || !is_refuted(s, segment, a, b, least))
         return least;
     least++;
-    while (most - least > least / PRECISION && !mo_stop_reached(s->stop)) {
+    while (most - least > least / PRECISION && !mo_stop_spend(s->stop, work)) {
         int64_t middle = least + (most - least) / 2;
         if (is_refuted(s, segment, a, b, middle))
             least = middle + 1;
@@ -325,23 +322,6 @@ static bool is_end_allowed(const mo_bound_segments *s, int op, int device)
                          : mo_allowed_devices_has(s->domains, op, device);
 }
 
-/* Returns the boundary with devices like a and b whose entry is computed: the
- * first of those that equal devices make equal. */
-static int first_boundary(const mo_bound_segments *s,
-                          const mo_bound_segment *segment, int a, int b)
-{
-    int n_devices = s->domains->x->n_devices;
-    int like_a = segment->u == MO_FREE ? a : s->first_equal[a];
-    int like_b = segment->v == MO_FREE ? b : s->first_equal[b];
-
-    if (segment->u != MO_FREE && segment->v != MO_FREE && a == b)
-        like_b = like_a;
-    else if (segment->u != MO_FREE && segment->v != MO_FREE)
-        while (like_b == like_a || s->first_equal[like_b] != s->first_equal[b])
-            like_b++;
-    return like_a * n_devices + like_b;
-}
-
 void mo_bound_segments_table(mo_bound_segments *s,
                              const mo_bound_segment *segment, int64_t most_ns,
                              int64_t *table)
@@ -350,9 +330,20 @@ void mo_bound_segments_table(mo_bound_segments *s,
 
     for (int a = 0; a < n_devices; a++)
         for (int b = 0; b < n_devices; b++) {
-            int first = first_boundary(s, segment, a, b);
+            int first;
             int at = a * n_devices + b;
+            int like_a = segment->u == MO_FREE ? a : s->first_equal[a];
+            int like_b = segment->v == MO_FREE ? b : s->first_equal[b];
 
+            /* The entry that is computed: that of the first of the boundaries
+             * which equal devices make equal. */
+            if (segment->u != MO_FREE && segment->v != MO_FREE && a == b)
+                like_b = like_a;
+            else if (segment->u != MO_FREE && segment->v != MO_FREE)
+                while (like_b == like_a ||
+                       s->first_equal[like_b] != s->first_equal[b])
+                    like_b++;
+            first = like_a * n_devices + like_b;
             if (is_end_allowed(s, segment->u, a) &&
                 is_end_allowed(s, segment->v, b))
                 table[at] = at == first ? bisect_time(s, segment, a, b, most_ns)

@@ -4,158 +4,277 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
+#include "base/digest.h"
 
 /*
- * The key of a segment has all that a table depends on as integers: of each
- * op, by its position in the segment, its times, devices, memory and flows
- * within.  Equal keys, equal tables.  Classes are found by a hash table with
- * linear probing; the key of each class is kept.
+ * The key of a segment has all that its class depends on as integers: of each
+ * op, by its position in the segment, times, devices, memory and flows within.
+ * Keys of all classes are in one array; a hash table with linear probing finds
+ * the class of a key.
  */
 
-typedef struct segment_key {
-    int64_t *items;
+enum { FIRST_SLOTS = 64 };
+
+typedef struct class_key {
+    uint64_t digest;
+    size_t first, n; /* range in items */
+} class_key;
+
+struct mo_segment_classifier {
+    mo_segment_content content;
+    bool merges;    /* not switched off */
+    int64_t *items; /* of all classes, then of the key in construction */
+    size_t n_items, items_room;
+    class_key *classes;
     size_t n, room;
-} segment_key;
-
-typedef struct class_finder {
-    const mo_allowed_devices *domains;
-    mo_bound_segment_classes *found;
-    int *position;     /* by op: position in the segment, from 1 on; else 0 */
-    segment_key *keys; /* by class */
-    segment_key current;
-    int *slots; /* of the hash table: a class, or -1 */
+    int *slots; /* a class, or -1 */
     size_t n_slots;
-} class_finder;
 
-static mo_status append_number(class_finder *f, int64_t number, mo_error *err)
+    int *position; /* by op: in the segment, from 1 on; else 0 */
+    size_t position_room;
+    struct group_number {
+        size_t segment; /* the last one that has the group, from 1 on */
+        int number;     /* in that segment */
+    } * groups;
+    size_t groups_room, n_segments;
+    int n_groups; /* of the present segment so far */
+};
+
+mo_status mo_segment_classifier_new(mo_segment_content content,
+                                    mo_segment_classifier **classifier,
+                                    mo_error *err)
 {
-    segment_key *to = &f->current;
-    mo_status status = MO_ARRAY_GROW(to->items, to->n, to->room, err);
+    mo_segment_classifier *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return mo_fail_memory(err);
+    c->content = content;
+    c->merges = !mo_ablated(MO_ABLATION_segment_classes);
+    *classifier = c;
+    return MO_OK;
+}
+
+void mo_segment_classifier_free(mo_segment_classifier *c)
+{
+    if (!c)
+        return;
+    free(c->items);
+    free(c->classes);
+    free(c->slots);
+    free(c->position);
+    free(c->groups);
+    free(c);
+}
+
+static mo_status append_number(mo_segment_classifier *c, int64_t number,
+                               mo_error *err)
+{
+    mo_status status = MO_ARRAY_GROW(c->items, c->n_items, c->items_room, err);
 
     if (status == MO_OK)
-        to->items[to->n++] = number;
+        c->items[c->n_items++] = number;
     return status;
 }
 
-/* Groups enter the key by their numbers: segments that share a group with
- * others never match. */
-static mo_status append_op(class_finder *f, int op, mo_error *err)
+static mo_status append_bound_data(mo_segment_classifier *c,
+                                   const mo_allowed_devices *p, int op,
+                                   bool is_end, mo_error *err)
 {
-    const mo_instance *x = f->domains->x;
-    bool once = f->domains->regime.tensors == MO_TENSORS_ONCE;
-    mo_status status = append_number(
-        f, mo_allowed_devices_resident_bytes(f->domains, op), err);
+    mo_status status = MO_OK;
 
-    if (status == MO_OK)
-        status = append_number(f, x->group[op], err);
-    for (int k = 0; k < x->n_devices && status == MO_OK; k++)
-        status = append_number(f,
-                               mo_allowed_devices_has(f->domains, op, k)
-                                   ? mo_instance_p_ns(x, op, k)
-                                   : -1 - mo_instance_p_ns(x, op, k),
-                               err);
+    if (!is_end)
+        status =
+            append_number(c, mo_allowed_devices_resident_bytes(p, op), err);
+    for (int k = 0; k < p->x->n_devices && status == MO_OK; k++) {
+        int64_t ns = is_end ? 0 : mo_instance_p_ns(p->x, op, k);
+
+        status = append_number(
+            c, mo_allowed_devices_has(p, op, k) ? ns : -1 - ns, err);
+    }
+    return status;
+}
+
+/* Times and memory of u belong to the segment before. */
+static mo_status append_schedule_data(mo_segment_classifier *c,
+                                      const mo_allowed_devices *p, int op,
+                                      bool is_entry, mo_error *err)
+{
+    const mo_instance *x = p->x;
+    mo_status status = append_number(c, x->pin[op], err);
+
+    for (int k = 0; k < x->n_devices && !is_entry && status == MO_OK; k++)
+        status = append_number(c, mo_instance_p_ns(x, op, k), err);
+    if (p->regime.memory != MO_MEMORY_NONE && !is_entry && status == MO_OK)
+        status = append_number(c, x->memory_bytes[op], err);
+    if (p->regime.memory == MO_MEMORY_LIVE && !is_entry && status == MO_OK)
+        status = append_number(c, x->weight_bytes[op], err);
+    return status;
+}
+
+/* Flows of op within the segment, with their tensors counted from its first. */
+static mo_status append_flows(mo_segment_classifier *c,
+                              const mo_allowed_devices *p, int op,
+                              mo_error *err)
+{
+    const mo_instance *x = p->x;
+    bool once = p->regime.tensors == MO_TENSORS_ONCE;
+    bool has_bytes = c->content == MO_SEGMENT_SCHEDULES &&
+                     p->regime.memory == MO_MEMORY_LIVE;
+    mo_status status = MO_OK;
+
     for (int q = x->out_start[op]; q < x->out_start[op + 1] && status == MO_OK;
          q++) {
-        if (f->position[x->flows[q].to] == 0)
+        int tensor = x->flows[q].tensor;
+
+        if (c->position[x->flows[q].to] == 0)
             continue;
-        status = append_number(f, f->position[x->flows[q].to], err);
+        status = append_number(c, c->position[x->flows[q].to], err);
         if (status == MO_OK)
             status = append_number(
-                f, once ? x->tensor_row[x->flows[q].tensor] : x->flow_row[q],
+                c, tensor - x->flows[x->out_start[op]].tensor, err);
+        if (status == MO_OK)
+            status = append_number(
+                c, once ? x->comm.tensor_row[tensor] : x->comm.flow_row[q],
                 err);
+        if (status == MO_OK && has_bytes)
+            status = append_number(c, x->tensor_bytes[tensor], err);
     }
-    return status == MO_OK ? append_number(f, INT64_MIN, err) : status;
+    return status == MO_OK ? append_number(c, INT64_MIN, err) : status;
+}
+
+static mo_status append_op(mo_segment_classifier *c,
+                           const mo_allowed_devices *p,
+                           const mo_bound_segment *s, int op, mo_error *err)
+{
+    mo_status status;
+    struct group_number *group;
+
+    /* Groups of schedules are numbered in the order of their first ops. */
+    if (c->content == MO_SEGMENT_BOUNDS || p->x->group[op] == MO_FREE) {
+        status = append_number(c, p->x->group[op], err);
+    } else {
+        group = &c->groups[p->x->group[op]];
+        if (group->segment != c->n_segments)
+            *group = (struct group_number){ c->n_segments, c->n_groups++ };
+        status = append_number(c, group->number, err);
+    }
+    if (status == MO_OK)
+        status =
+            c->content == MO_SEGMENT_BOUNDS
+                ? append_bound_data(c, p, op, op == s->u || op == s->v, err)
+                : append_schedule_data(c, p, op, op == s->u, err);
+    return status == MO_OK && op != s->v ? append_flows(c, p, op, err) : status;
 }
 
 /* Sets or clears the positions of the ops and of both ends. */
-static void set_positions(class_finder *f, const mo_bound_segment *segment,
+static void set_positions(mo_segment_classifier *c, const mo_bound_segment *s,
                           bool set)
 {
-    for (int i = 0; i < segment->n; i++)
-        f->position[segment->ops[i]] = set ? i + 1 : 0;
-    if (segment->v != MO_FREE)
-        f->position[segment->v] = set ? segment->n + 1 : 0;
+    if (s->u != MO_FREE)
+        c->position[s->u] = set ? 1 : 0;
+    for (int i = 0; i < s->n; i++)
+        c->position[s->ops[i]] = set ? i + 2 : 0;
+    if (s->v != MO_FREE)
+        c->position[s->v] = set ? s->n + 2 : 0;
 }
 
-static mo_status build_key(class_finder *f, const mo_bound_segment *segment,
-                           mo_error *err)
+/* Reserves items of the present instance; those that are new are zeros. */
+static mo_status reserve_zeros(void **items, size_t *room, int n, size_t size,
+                               mo_error *err)
 {
-    mo_status status;
+    size_t old = *room;
+    mo_status status = MO_OK;
 
-    f->current.n = 0;
-    status = append_number(
-        f, (segment->u != MO_FREE) * 2 + (segment->v != MO_FREE), err);
-    set_positions(f, segment, true);
-    if (segment->u != MO_FREE && status == MO_OK)
-        status = append_op(f, segment->u, err);
-    for (int i = 0; i < segment->n && status == MO_OK; i++)
-        status = append_op(f, segment->ops[i], err);
-    set_positions(f, segment, false);
-    if (segment->v != MO_FREE && status == MO_OK)
-        status = append_number(f, f->domains->x->group[segment->v], err);
-    for (int k = 0; segment->v != MO_FREE && status == MO_OK &&
-                    k < f->domains->x->n_devices;
-         k++)
-        status = append_number(
-            f, mo_allowed_devices_has(f->domains, segment->v, k), err);
+    if ((size_t) n > old)
+        status = mo_array_reserve(items, room, (size_t) n, size, err);
+    if (status == MO_OK && *room > old)
+        memset((char *) *items + old * size, 0, (*room - old) * size);
     return status;
 }
 
-/* FNV-1a over the numbers. */
-static uint64_t hash_key(const segment_key *key)
+static mo_status build_key(mo_segment_classifier *c,
+                           const mo_allowed_devices *p,
+                           const mo_bound_segment *s, mo_error *err)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
+    mo_status status = reserve_zeros((void **) &c->position, &c->position_room,
+                                     p->x->n, sizeof *c->position, err);
 
-    for (size_t i = 0; i < key->n; i++) {
-        hash = (hash ^ (uint64_t) key->items[i]) * UINT64_C(1099511628211);
-        hash ^= hash >> 29;
-    }
-    return hash;
+    if (status == MO_OK)
+        status = reserve_zeros((void **) &c->groups, &c->groups_room,
+                               p->x->n_groups, sizeof *c->groups, err);
+    if (status != MO_OK)
+        return status;
+    c->n_segments++;
+    c->n_groups = 0;
+    set_positions(c, s, true);
+    status = append_number(c, (s->u != MO_FREE) * 2 + (s->v != MO_FREE), err);
+    if (s->u != MO_FREE && status == MO_OK)
+        status = append_op(c, p, s, s->u, err);
+    for (int i = 0; i < s->n && status == MO_OK; i++)
+        status = append_op(c, p, s, s->ops[i], err);
+    if (s->v != MO_FREE && status == MO_OK)
+        status = append_op(c, p, s, s->v, err);
+    set_positions(c, s, false);
+    return status;
 }
 
-static bool is_equal(const segment_key *a, const segment_key *b)
+/* Returns the slot of a class with the key, or an empty one. */
+static size_t find_slot(const mo_segment_classifier *c, const class_key *key)
 {
-    return a->n == b->n &&
-           memcmp(a->items, b->items, a->n * sizeof *a->items) == 0;
+    size_t at = (size_t) key->digest & (c->n_slots - 1);
+
+    for (; c->slots[at] >= 0; at = (at + 1) & (c->n_slots - 1)) {
+        const class_key *other = &c->classes[c->slots[at]];
+
+        if (c->merges && other->digest == key->digest && other->n == key->n &&
+            memcmp(c->items + other->first, c->items + key->first,
+                   key->n * sizeof *c->items) == 0)
+            break;
+    }
+    return at;
 }
 
-/* Sets the class of a segment whose key is built. */
-static void classify_segment(class_finder *f, int segment)
+mo_status mo_segment_classifier_add(mo_segment_classifier *c,
+                                    const mo_allowed_devices *domains,
+                                    const mo_bound_segment *segment, int *cls,
+                                    mo_error *err)
 {
-    size_t slot = (size_t) hash_key(&f->current) & (f->n_slots - 1);
+    class_key key = { .first = c->n_items };
+    size_t slot;
+    mo_status status = build_key(c, domains, segment, err);
 
-    while (f->slots[slot] >= 0 &&
-           !is_equal(&f->keys[f->slots[slot]], &f->current))
-        slot = (slot + 1) & (f->n_slots - 1);
-    if (f->slots[slot] < 0) {
-        f->slots[slot] = f->found->n;
-        f->keys[f->found->n] = f->current;
-        f->found->first[f->found->n++] = segment;
-        f->current = (segment_key){ 0 };
+    if (status == MO_OK && 2 * (c->n + 1) > c->n_slots) {
+        size_t n_slots = c->n_slots ? 2 * c->n_slots : FIRST_SLOTS;
+        int *slots = malloc(n_slots * sizeof *slots);
+
+        /* Doubles the slots: the load factor stays below one half. */
+        if (!slots) {
+            status = mo_fail_memory(err);
+        } else {
+            memset(slots, 0xff, n_slots * sizeof *slots);
+            free(c->slots);
+            c->slots = slots;
+            c->n_slots = n_slots;
+            for (size_t i = 0; i < c->n; i++)
+                c->slots[find_slot(c, &c->classes[i])] = (int) i;
+        }
     }
-    f->found->of[segment] = f->slots[slot];
-}
-
-static mo_status allocate_finder(class_finder *f, int n_segments, mo_error *err)
-{
-    size_t n = (size_t) n_segments + 1;
-
-    for (f->n_slots = 16; f->n_slots < 2 * n; f->n_slots *= 2)
-        ;
-    f->found = calloc(1, sizeof *f->found);
-    f->position = calloc((size_t) f->domains->x->n + 1, sizeof *f->position);
-    f->keys = calloc(n, sizeof *f->keys);
-    f->slots = malloc(f->n_slots * sizeof *f->slots);
-    if (f->found) {
-        f->found->of = calloc(n, sizeof *f->found->of);
-        f->found->first = calloc(n, sizeof *f->found->first);
+    if (status == MO_OK)
+        status = MO_ARRAY_GROW(c->classes, c->n, c->room, err);
+    if (status != MO_OK)
+        return status;
+    key.n = c->n_items - key.first;
+    key.digest = mo_digest_of(c->items + key.first, key.n * sizeof *c->items);
+    slot = find_slot(c, &key);
+    if (c->slots[slot] >= 0) {
+        c->n_items = key.first;
+    } else {
+        c->slots[slot] = (int) c->n;
+        c->classes[c->n++] = key;
     }
-    if (!f->found || !f->position || !f->keys || !f->slots || !f->found->of ||
-        !f->found->first)
-        return mo_fail_memory(err);
-    for (size_t i = 0; i < f->n_slots; i++)
-        f->slots[i] = -1;
+    *cls = c->slots[slot];
     return MO_OK;
 }
 
@@ -164,24 +283,27 @@ mo_status mo_bound_segment_classes_find(const mo_allowed_devices *domains,
                                         mo_bound_segment_classes **classes,
                                         mo_error *err)
 {
-    class_finder f = { .domains = domains };
-    mo_status status = allocate_finder(&f, chain->n, err);
+    mo_bound_segment_classes *found = calloc(1, sizeof *found);
+    mo_segment_classifier *c = NULL;
+    mo_status status = mo_segment_classifier_new(MO_SEGMENT_BOUNDS, &c, err);
 
-    for (int s = 0; s < chain->n && status == MO_OK; s++) {
-        status = build_key(&f, &chain->segments[s], err);
-        if (status == MO_OK)
-            classify_segment(&f, s);
+    if (found) {
+        found->of = calloc((size_t) chain->n + 1, sizeof *found->of);
+        found->first = calloc((size_t) chain->n + 1, sizeof *found->first);
     }
-    for (int c = 0; f.keys && f.found && c < f.found->n; c++)
-        free(f.keys[c].items);
-    free(f.keys);
-    free(f.current.items);
-    free(f.position);
-    free(f.slots);
+    if (status == MO_OK && (!found || !found->of || !found->first))
+        status = mo_fail_memory(err);
+    for (int s = 0; s < chain->n && status == MO_OK; s++) {
+        status = mo_segment_classifier_add(c, domains, &chain->segments[s],
+                                           &found->of[s], err);
+        if (status == MO_OK && found->of[s] == found->n)
+            found->first[found->n++] = s;
+    }
+    mo_segment_classifier_free(c);
     if (status == MO_OK)
-        *classes = f.found;
+        *classes = found;
     else
-        mo_bound_segment_classes_free(f.found);
+        mo_bound_segment_classes_free(found);
     return status;
 }
 

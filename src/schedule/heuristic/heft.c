@@ -7,18 +7,6 @@
 #include "schedule/heuristic/insertion.h"
 #include "schedule/heuristic/upward_rank.h"
 
-/* The fixed device of op, or that of its earliest finish; MO_FREE: none. */
-static mo_status choose_device(mo_insertion *l, const int *placement, int op,
-                               int *device, mo_error *err)
-{
-    *device = placement ? placement[op] : mo_insertion_fixed_device(l, op);
-    if (*device == MO_FREE)
-        return mo_insertion_best_device(l, op, NULL, device, err);
-    if (!mo_insertion_is_allowed(l, op, *device))
-        *device = MO_FREE;
-    return MO_OK;
-}
-
 /* *all: every op found a device. */
 static mo_status place_ops(mo_insertion *l, const int *placement,
                            const int *order, bool *all, mo_error *err)
@@ -29,9 +17,14 @@ static mo_status place_ops(mo_insertion *l, const int *placement,
     for (int k = 0; k < l->x->n_devices; k++)
         *all = *all && l->room_bytes[k] >= 0;
     for (int i = 0; i < l->x->n && *all && status == MO_OK; i++) {
-        int device;
+        /* The fixed device, or that of the earliest finish. */
+        int device = placement ? placement[order[i]]
+                               : mo_insertion_fixed_device(l, order[i]);
 
-        status = choose_device(l, placement, order[i], &device, err);
+        if (device == MO_FREE)
+            status = mo_insertion_best_device(l, order[i], NULL, &device, err);
+        else if (!mo_insertion_is_allowed(l, order[i], device))
+            device = MO_FREE;
         *all = status == MO_OK && device != MO_FREE;
         if (*all)
             status = mo_insertion_place(l, order[i], device, err);

@@ -3,9 +3,109 @@
 
 #include <stdlib.h>
 
-#include "base/minmax.h"
 #include "base/array.h"
+#include "base/minmax.h"
+#include "schedule/resource.h"
 #include "schedule/serial_makespan.h"
+
+static void close_edges(mo_edge_schedule *s)
+{
+    for (int r = 0; r < s->n_resources && s->resources; r++)
+        mo_timeline_clear(&s->resources[r]);
+    free(s->changes);
+    free(s->entries);
+    free(s->last_entry);
+    free(s->resources);
+    *s = (mo_edge_schedule){ 0 };
+}
+
+static mo_status open_edges(mo_edge_schedule *s, const mo_instance *x,
+                            const mo_regime *regime, mo_error *err)
+{
+    int n_items =
+        regime->tensors == MO_TENSORS_ONCE ? x->n_tensors : x->n_flows;
+
+    *s = (mo_edge_schedule){ .x = x, .regime = *regime };
+    s->n_resources = mo_resource_count(x, regime->congestion);
+    s->resources = calloc((size_t) s->n_resources + 1, sizeof *s->resources);
+    s->last_entry = malloc(((size_t) n_items + 1) * sizeof *s->last_entry);
+    if (!s->resources || !s->last_entry) {
+        close_edges(s);
+        return mo_fail_memory(err);
+    }
+    for (int item = 0; item < n_items; item++)
+        s->last_entry[item] = -1;
+    return MO_OK;
+}
+
+/* Returns the transfer of an item to a device, or NULL; valid until the next
+ * insertion. */
+static const mo_transfer *find_transfer(const mo_edge_schedule *s, int item,
+                                        int to)
+{
+    for (int p = s->last_entry[item]; p >= 0; p = s->entries[p].previous)
+        if (s->entries[p].transfer.to == to)
+            return &s->entries[p].transfer;
+    return NULL;
+}
+
+static mo_status occupy_resource(mo_edge_schedule *s, int resource,
+                                 const mo_transfer *t, mo_error *err)
+{
+    mo_status status =
+        MO_ARRAY_GROW(s->changes, s->n_changes, s->changes_room, err);
+    mo_edge_schedule_change *change;
+
+    if (status != MO_OK)
+        return status;
+    change = &s->changes[s->n_changes];
+    change->resource = resource;
+    status = mo_timeline_insert(&s->resources[resource], t->start_ns,
+                                t->end_ns - t->start_ns, &change->change, err);
+    if (status == MO_OK)
+        s->n_changes++;
+    return status;
+}
+
+/* Inserts the transfer of an item at its earliest start from ready_ns on; sets
+ * *end_ns to its end. */
+static mo_status insert_transfer(mo_edge_schedule *s, int item, int from,
+                                 int to, int64_t ready_ns, int64_t *end_ns,
+                                 mo_error *err)
+{
+    mo_transfer t = { .item = item, .from = from, .to = to };
+    int64_t length_ns = mo_schedule_item_ns(s->x, &s->regime, item, from, to);
+    mo_status status =
+        MO_ARRAY_GROW(s->entries, s->n_entries, s->entries_room, err);
+    const int *held;
+    int pair[2];
+    int n_held =
+        mo_resource_list(s->x, s->regime.congestion, from, to, pair, &held);
+
+    /* The earliest start that suits all resources: each may only postpone it,
+     * until all agree. */
+    int64_t start_ns = ready_ns;
+    int agreed = 0;
+
+    for (int r = 0; agreed < n_held; r = (r + 1) % n_held) {
+        int64_t first_ns =
+            mo_timeline_earliest(&s->resources[held[r]], start_ns, length_ns);
+
+        agreed = first_ns == start_ns ? agreed + 1 : 1;
+        start_ns = first_ns;
+    }
+    t.start_ns = start_ns;
+    t.end_ns = t.start_ns + length_ns;
+    for (int r = 0; r < n_held && status == MO_OK; r++)
+        status = occupy_resource(s, held[r], &t, err);
+    if (status != MO_OK)
+        return status;
+    s->entries[s->n_entries] =
+        (mo_edge_schedule_entry){ t, s->last_entry[item] };
+    s->last_entry[item] = (int) s->n_entries++;
+    *end_ns = t.end_ns;
+    return MO_OK;
+}
 
 bool mo_insertion_is_allowed(const mo_insertion *l, int op, int device)
 {
@@ -34,9 +134,8 @@ static mo_status list_inputs(mo_insertion *l, int op, int device,
                                   l->device[flow->from],
                                   l->end_ns[flow->from] };
         const mo_transfer *sent =
-            in.from == device
-                ? NULL
-                : mo_edge_schedule_find(&l->edges, in.item, device);
+            in.from == device ? NULL
+                              : find_transfer(&l->edges, in.item, device);
         mo_status status;
 
         if (in.from == device || sent) {
@@ -78,8 +177,8 @@ static mo_status schedule_inputs(mo_insertion *l, int device, int64_t *ready_ns,
         const mo_insertion_input *in = &l->inputs[i];
         int64_t end_ns = 0;
 
-        status = mo_edge_schedule_insert(&l->edges, in->item, in->from, device,
-                                         in->ready_ns, &end_ns, err);
+        status = insert_transfer(&l->edges, in->item, in->from, device,
+                                 in->ready_ns, &end_ns, err);
         *ready_ns = mo_max_i64(*ready_ns, end_ns);
     }
     return status;
@@ -103,7 +202,26 @@ static mo_status evaluate_device(mo_insertion *l, int op, int device,
     if (status == MO_OK)
         *end_ns = length_ns + mo_timeline_earliest(&l->devices[device],
                                                    ready_ns, length_ns);
-    mo_edge_schedule_rollback(&l->edges, n_entries);
+    /* Removes all transfers but the first n_entries, which are at least those
+     * committed. */
+    while (l->edges.n_entries > n_entries) {
+        const mo_edge_schedule_entry *p =
+            &l->edges.entries[--l->edges.n_entries];
+        const int *held;
+        int pair[2];
+        int n_held =
+            mo_resource_list(l->edges.x, l->edges.regime.congestion,
+                             p->transfer.from, p->transfer.to, pair, &held);
+
+        l->edges.last_entry[p->transfer.item] = p->previous;
+        for (int r = 0; r < n_held; r++) {
+            const mo_edge_schedule_change *change =
+                &l->edges.changes[--l->edges.n_changes];
+
+            mo_timeline_undo(&l->edges.resources[change->resource],
+                             &change->change);
+        }
+    }
     return status;
 }
 
@@ -136,21 +254,11 @@ mo_status mo_insertion_best_device(mo_insertion *l, int op,
     return MO_OK;
 }
 
-static void assign_device(mo_insertion *l, int op, int device)
-{
-    int unit = l->units->of_op[op];
-
-    l->device[op] = device;
-    if (l->unit_device[unit] != MO_FREE)
-        return;
-    l->unit_device[unit] = device;
-    l->room_bytes[device] -= l->units->bytes[unit];
-}
-
 mo_status mo_insertion_place(mo_insertion *l, int op, int device, mo_error *err)
 {
     int64_t length_ns = mo_instance_p_ns(l->x, op, device);
     int64_t start_ns, soonest_ns;
+    int unit = l->units->of_op[op];
     mo_timeline_change change;
     mo_status status = list_inputs(l, op, device, &start_ns, &soonest_ns, err);
 
@@ -158,49 +266,35 @@ mo_status mo_insertion_place(mo_insertion *l, int op, int device, mo_error *err)
         status = schedule_inputs(l, device, &start_ns, err);
     if (status != MO_OK)
         return status;
-    mo_edge_schedule_commit(&l->edges);
-    assign_device(l, op, device);
+    l->edges.n_changes = 0; /* rollback ends here */
+    l->device[op] = device;
+    if (l->unit_device[unit] == MO_FREE) {
+        l->unit_device[unit] = device;
+        l->room_bytes[device] -= l->units->bytes[unit];
+    }
     start_ns = mo_timeline_earliest(&l->devices[device], start_ns, length_ns);
     l->end_ns[op] = start_ns + length_ns;
     return mo_timeline_insert(&l->devices[device], start_ns, length_ns, &change,
                               err);
 }
 
-static void copy_times(const mo_insertion *l, mo_schedule *s)
+mo_status mo_insertion_schedule(const mo_insertion *l, mo_schedule **schedule,
+                                mo_error *err)
 {
+    mo_schedule *s = NULL;
+    mo_status status = mo_schedule_new(l->x, &l->regime, l->device, &s, err);
+
+    if (status != MO_OK)
+        return status;
     for (int i = 0; i < s->n; i++) {
         s->start_ns[i] = l->end_ns[i] - mo_instance_p_ns(l->x, i, s->device[i]);
         s->makespan_ns = mo_max_i64(s->makespan_ns, l->end_ns[i]);
     }
     for (int t = 0; t < s->n_transfers; t++)
-        s->transfers[t] = *mo_edge_schedule_find(
-            &l->edges, s->transfers[t].item, s->transfers[t].to);
-}
-
-mo_status mo_insertion_schedule(const mo_insertion *l, mo_schedule **schedule,
-                                mo_error *err)
-{
-    mo_status status =
-        mo_schedule_new(l->x, &l->regime, l->device, schedule, err);
-
-    if (status == MO_OK)
-        copy_times(l, *schedule);
-    return status;
-}
-
-static mo_status allocate_buffers(mo_insertion *l, mo_error *err)
-{
-    size_t n = (size_t) l->x->n + 1, n_devices = (size_t) l->x->n_devices + 1;
-
-    l->unit_device = malloc(n * sizeof *l->unit_device);
-    l->device = malloc(n * sizeof *l->device);
-    l->end_ns = malloc(n * sizeof *l->end_ns);
-    l->room_bytes = malloc(n_devices * sizeof *l->room_bytes);
-    l->devices = calloc(n_devices, sizeof *l->devices);
-    return l->unit_device && l->device && l->end_ns && l->room_bytes &&
-                   l->devices
-               ? MO_OK
-               : mo_fail_memory(err);
+        s->transfers[t] =
+            *find_transfer(&l->edges, s->transfers[t].item, s->transfers[t].to);
+    *schedule = s;
+    return MO_OK;
 }
 
 mo_status mo_insertion_open(mo_insertion *l, const mo_instance *x,
@@ -214,9 +308,21 @@ mo_status mo_insertion_open(mo_insertion *l, const mo_instance *x,
     if (status == MO_OK)
         status = mo_placement_units_make(x, regime, &l->units, err);
     if (status == MO_OK)
-        status = mo_edge_schedule_open(&l->edges, x, regime, err);
-    if (status == MO_OK)
-        status = allocate_buffers(l, err);
+        status = open_edges(&l->edges, x, regime, err);
+    if (status == MO_OK) {
+        size_t n = (size_t) l->x->n + 1,
+               n_devices = (size_t) l->x->n_devices + 1;
+
+        l->unit_device = malloc(n * sizeof *l->unit_device);
+        l->device = malloc(n * sizeof *l->device);
+        l->end_ns = malloc(n * sizeof *l->end_ns);
+        l->room_bytes = malloc(n_devices * sizeof *l->room_bytes);
+        l->devices = calloc(n_devices, sizeof *l->devices);
+        status = l->unit_device && l->device && l->end_ns && l->room_bytes &&
+                         l->devices
+                     ? MO_OK
+                     : mo_fail_memory(err);
+    }
     if (status != MO_OK)
         return status;
     for (int u = 0; u < l->units->n; u++)
@@ -235,7 +341,7 @@ void mo_insertion_close(mo_insertion *l)
     free(l->end_ns);
     free(l->device);
     free(l->unit_device);
-    mo_edge_schedule_close(&l->edges);
+    close_edges(&l->edges);
     mo_placement_units_free(l->units);
     *l = (mo_insertion){ 0 };
 }

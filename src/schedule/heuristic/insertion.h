@@ -18,9 +18,38 @@
 #include "cost/instance.h"
 #include "schedule/regime.h"
 #include "schedule/schedule.h"
-#include "schedule/heuristic/edge_schedule.h"
 #include "schedule/heuristic/timeline.h"
 #include "schedule/placement_units.h"
+
+/*
+ * Edge scheduling: the transfers of a partial schedule, by insertion into the
+ * timelines of ports, channels or links.  A transfer takes the first gap that
+ * is long enough on all its resources at once.  Insertions are tentative until
+ * committed and can be rolled back, last first.
+ */
+
+typedef struct mo_edge_schedule_entry {
+    mo_transfer transfer;
+    int previous; /* previous transfer of the same item, or -1 */
+} mo_edge_schedule_entry;
+
+typedef struct mo_edge_schedule_change {
+    int resource;
+    mo_timeline_change change;
+} mo_edge_schedule_change;
+
+typedef struct mo_edge_schedule {
+    const mo_instance *x;
+    mo_regime regime;
+    int n_resources;
+    mo_timeline *resources;
+    int *last_entry; /* by item: its last transfer, or -1 */
+    mo_edge_schedule_entry *entries;
+    size_t n_entries, entries_room;
+    mo_edge_schedule_change
+        *changes; /* of tentative transfers, in the same order */
+    size_t n_changes, changes_room;
+} mo_edge_schedule;
 
 /* An input of an op that is not on its device yet. */
 typedef struct mo_insertion_input {

@@ -27,8 +27,8 @@ static inline int64_t mo_mean_cost_flow_ns(const mo_instance *x,
                                            const int64_t *rows_ns, int flow)
 {
     return rows_ns[regime->tensors == MO_TENSORS_ONCE
-                       ? x->tensor_row[x->flows[flow].tensor]
-                       : x->flow_row[flow]];
+                       ? x->comm.tensor_row[x->flows[flow].tensor]
+                       : x->comm.flow_row[flow]];
 }
 
 #endif

@@ -44,14 +44,6 @@ mo_status mo_single_device_order(const mo_instance *x, int *devices,
     return MO_OK;
 }
 
-static bool pins_allow(const mo_instance *x, int device)
-{
-    for (int i = 0; i < x->n; i++)
-        if (x->pin[i] != MO_FREE && x->pin[i] != device)
-            return false;
-    return true;
-}
-
 mo_status mo_single_device_schedule(const mo_instance *x,
                                     const mo_regime *regime, int device,
                                     mo_schedule **schedule, mo_error *err)
@@ -62,8 +54,9 @@ mo_status mo_single_device_schedule(const mo_instance *x,
     int *devices;
 
     *schedule = NULL;
-    if (!pins_allow(x, device))
-        return MO_OK;
+    for (int i = 0; i < x->n; i++)
+        if (x->pin[i] != MO_FREE && x->pin[i] != device)
+            return MO_OK;
     devices = malloc(((size_t) x->n + 1) * sizeof *devices);
     if (!devices)
         return mo_fail_memory(err);
@@ -82,16 +75,6 @@ mo_status mo_single_device_schedule(const mo_instance *x,
     return status;
 }
 
-static int index_of_min(const int64_t *total_ns, int n)
-{
-    int best = 0;
-
-    for (int k = 1; k < n; k++)
-        if (total_ns[k] < total_ns[best])
-            best = k;
-    return best;
-}
-
 /* The fastest first, until one fits. */
 mo_status mo_single_device_best(const mo_instance *x, const mo_regime *regime,
                                 int *device, int64_t *ns, mo_error *err)
@@ -104,9 +87,11 @@ mo_status mo_single_device_best(const mo_instance *x, const mo_regime *regime,
         total_ns[k] = mo_single_device_ns(x, k);
     for (int i = 0; i < x->n_devices && *device == MO_FREE && status == MO_OK;
          i++) {
-        int k = index_of_min(total_ns, x->n_devices);
+        int k = 0;
         mo_schedule *alone = NULL;
 
+        for (int l = 1; l < x->n_devices; l++)
+            k = total_ns[l] < total_ns[k] ? l : k;
         status = mo_single_device_schedule(x, regime, k, &alone, err);
         if (alone) {
             *device = k;

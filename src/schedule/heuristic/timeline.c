@@ -54,18 +54,6 @@ int64_t mo_timeline_earliest(const mo_timeline *t, int64_t ready_ns,
     return mo_max_i64(t->gaps[at].from_ns, ready_ns);
 }
 
-static mo_status reserve_spans(mo_timeline *t, mo_error *err)
-{
-    mo_status status = mo_array_reserve((void **) &t->gaps, &t->gaps_room,
-                                        t->n_gaps + 2, sizeof *t->gaps, err);
-
-    if (status == MO_OK)
-        status = MO_ARRAY_GROW(t->busy, t->n_busy, t->busy_room, err);
-    if (status == MO_OK && t->n_gaps == 0)
-        t->gaps[t->n_gaps++] = (mo_timeline_span){ 0, INT64_MAX };
-    return status;
-}
-
 /* Replaces the n_old spans at index by the n_new new ones. */
 static void replace_spans(mo_timeline_span *spans, size_t *n_spans,
                           size_t index, size_t n_old,
@@ -78,25 +66,18 @@ static void replace_spans(mo_timeline_span *spans, size_t *n_spans,
     *n_spans += n_new - n_old;
 }
 
-/* The remainders of the gap around the span, before and behind. */
-static int split_gap(mo_timeline_span gap, mo_timeline_span span,
-                     mo_timeline_span rest[2])
-{
-    int n = 0;
-
-    if (gap.from_ns < span.from_ns)
-        rest[n++] = (mo_timeline_span){ gap.from_ns, span.from_ns };
-    if (span.to_ns < gap.to_ns)
-        rest[n++] = (mo_timeline_span){ span.to_ns, gap.to_ns };
-    return n;
-}
-
 mo_status mo_timeline_insert(mo_timeline *t, int64_t start_ns,
                              int64_t length_ns, mo_timeline_change *change,
                              mo_error *err)
 {
     mo_timeline_span span = { start_ns, start_ns + length_ns }, rest[2];
-    mo_status status = reserve_spans(t, err);
+    mo_status status = mo_array_reserve((void **) &t->gaps, &t->gaps_room,
+                                        t->n_gaps + 2, sizeof *t->gaps, err);
+
+    if (status == MO_OK)
+        status = MO_ARRAY_GROW(t->busy, t->n_busy, t->busy_room, err);
+    if (status == MO_OK && t->n_gaps == 0)
+        t->gaps[t->n_gaps++] = (mo_timeline_span){ 0, INT64_MAX };
 
     if (status != MO_OK)
         return status;
@@ -108,7 +89,14 @@ mo_status mo_timeline_insert(mo_timeline *t, int64_t start_ns,
         return MO_OK;
     assert(change->old_gap.from_ns <= span.from_ns &&
            span.to_ns <= change->old_gap.to_ns);
-    change->n_new_gaps = split_gap(change->old_gap, span, rest);
+    /* The remainders of the gap around the span, before and behind. */
+    int n = 0;
+
+    if (change->old_gap.from_ns < span.from_ns)
+        rest[n++] = (mo_timeline_span){ change->old_gap.from_ns, span.from_ns };
+    if (span.to_ns < change->old_gap.to_ns)
+        rest[n++] = (mo_timeline_span){ span.to_ns, change->old_gap.to_ns };
+    change->n_new_gaps = n;
     replace_spans(t->gaps, &t->n_gaps, change->gap, 1, rest,
                   (size_t) change->n_new_gaps);
     if (length_ns > 0)

@@ -20,12 +20,6 @@ typedef struct rank_state {
     ranked_op *ops;
 } rank_state;
 
-static int64_t op_ns(const rank_state *r, int op)
-{
-    return r->placement ? mo_instance_p_ns(r->x, op, r->placement[op])
-                        : mo_mean_cost_op_ns(r->x, op);
-}
-
 static int64_t flow_ns(const rank_state *r, int flow)
 {
     const mo_flow *f = &r->x->flows[flow];
@@ -67,7 +61,9 @@ mo_status mo_upward_rank_order(const mo_instance *x, const mo_regime *regime,
 
                 most_ns = ns > most_ns ? ns : most_ns;
             }
-            r.ops[i] = (ranked_op){ op_ns(&r, i) + most_ns, i };
+            most_ns += r.placement ? mo_instance_p_ns(r.x, i, r.placement[i])
+                                   : mo_mean_cost_op_ns(r.x, i);
+            r.ops[i] = (ranked_op){ most_ns, i };
         }
         qsort(r.ops, (size_t) x->n, sizeof *r.ops, compare_ranked);
         for (int i = 0; i < x->n; i++)

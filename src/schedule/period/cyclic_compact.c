@@ -80,21 +80,6 @@ static bool relax_arcs(mo_cyclic_order *c)
     return raised;
 }
 
-/* Returns the path of parents to the op that ends last. */
-static path_ratio longest_path(const mo_cyclic_order *c)
-{
-    path_ratio path = { 0 };
-    int last = 0;
-
-    for (int i = 0; i < c->n_ops; i++)
-        if (c->start_ns[i] + c->ns[i] > c->start_ns[last] + c->ns[last])
-            last = i;
-    path.length_ns = c->ns[last];
-    for (int a = last; c->parent[a] >= 0;)
-        a = add_parent_arc(c, a, &path);
-    return path;
-}
-
 mo_status mo_cyclic_order_compact(mo_cyclic_order *c, int64_t least_ns,
                                   int max_in_flight, bool *fits, mo_error *err)
 {
@@ -111,7 +96,15 @@ mo_status mo_cyclic_order_compact(mo_cyclic_order *c, int64_t least_ns,
             if (find_cycle(c, &path))
                 break;
         if (path.length_ns == 0 && max_in_flight > 0) {
-            path = longest_path(c);
+            int last = 0;
+
+            path = (path_ratio){ 0 };
+            for (int i = 0; i < c->n_ops; i++)
+                if (c->start_ns[i] + c->ns[i] > c->start_ns[last] + c->ns[last])
+                    last = i;
+            path.length_ns = c->ns[last];
+            for (int a = last; c->parent[a] >= 0;)
+                a = add_parent_arc(c, a, &path);
             path.height += max_in_flight;
             if (path.length_ns <= path.height * c->period_ns)
                 break;

@@ -12,11 +12,6 @@
 /* Places between two tasks that are tried before an idle time is taken. */
 enum { PUSHES = 12 };
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
 /* The member whose task is the last to start at or before at_ns, and its turn:
  * the number of periods that it is repeated later; -1: none is in.  The starts
  * do not decrease along the order, from turn to turn. */
@@ -29,7 +24,8 @@ static int find_turn(mo_cyclic_order *c, int resource, int64_t at_ns,
     if (m < 0)
         return -1;
     start_ns = c->start_ns[c->members[m].task];
-    *turn = floor_div(at_ns - start_ns, c->period_ns);
+    *turn = (at_ns - start_ns) / c->period_ns -
+            ((at_ns - start_ns) % c->period_ns < 0);
     if (at_ns - start_ns - *turn * c->period_ns > c->period_ns / 2)
         ++*turn; /* nearer from behind */
     for (;; c->work++) {

@@ -8,16 +8,6 @@
 #include "schedule/period/loads.h"
 #include "schedule/resource.h"
 
-static int64_t task_ns(const mo_instance *x, const mo_schedule *s, int task)
-{
-    const mo_transfer *t;
-
-    if (task < x->n)
-        return mo_instance_p_ns(x, task, s->device[task]);
-    t = &s->transfers[task - x->n];
-    return mo_schedule_item_ns(x, &s->regime, t->item, t->from, t->to);
-}
-
 /* Resources of a task, devices first; none of a task of no length. */
 static int list_resources(const mo_cyclic_order *c, const mo_schedule *s,
                           int task, int pair[2], const int **ids)
@@ -150,7 +140,11 @@ mo_status mo_cyclic_order_init(mo_cyclic_order *c, const mo_instance *x,
         !c->before_ns || !c->changed || !c->mark)
         return mo_fail_memory(err);
     for (int i = 0; i < c->n; i++) {
-        c->ns[i] = task_ns(x, s, i);
+        const mo_transfer *t = i < x->n ? NULL : &s->transfers[i - x->n];
+
+        c->ns[i] =
+            t ? mo_schedule_item_ns(x, &s->regime, t->item, t->from, t->to)
+              : mo_instance_p_ns(x, i, s->device[i]);
         c->deadline_ns[i] = INT64_MAX;
     }
     mo_period_add_overheads(x, s, c->ns, c->ns);

@@ -19,6 +19,7 @@
 
 #include "base/minmax.h"
 #include "base/random.h"
+#include "schedule/heuristic/annealer.h"
 #include "schedule/period/cyclic_order.h"
 
 /* Weight of the latency in the cost, and temperatures, in periods. */
@@ -36,7 +37,9 @@ typedef struct shortener {
     mo_cyclic_order *c;
     const int64_t *tail_ns;
     mo_random random;
-    int64_t latency_ns, best_ns;
+    int64_t latency_ns, before_ns; /* of the state, and before the move */
+    int64_t best_ns, target_ns;
+    double cost, new_cost; /* of the current state, and with the move */
     int *path, n_path; /* tasks of the latest path that wait for a resource */
     mo_cyclic_member *members, *best_members; /* of the current state, */
     int64_t *start_ns, *best_start_ns;        /* and of the best */
@@ -156,35 +159,6 @@ static void list_path(shortener *s)
     }
 }
 
-/* Returns a random time of [from_ns, to_ns]. */
-static int64_t draw_time(shortener *s, int64_t from_ns, int64_t to_ns)
-{
-    return from_ns + (int64_t) (mo_random_unit(&s->random) *
-                                (double) (to_ns - from_ns + 1));
-}
-
-/* Moves a task of the path towards the end of its inputs, or any task between
- * its inputs and its readers. */
-static void make_move(shortener *s)
-{
-    mo_cyclic_order *c = s->c;
-    bool any = mo_random_below(&s->random, 8) < ANY_TASK;
-    int task = any ? mo_random_below(&s->random, c->n)
-                   : s->path[mo_random_below(&s->random, s->n_path)];
-    int64_t from_ns = mo_cyclic_order_ready_ns(c, task),
-            to_ns = c->start_ns[task] - 1;
-
-    if (any) {
-        to_ns = s->latency_ns;
-        for (int i = c->succ_start[task]; i < c->succ_start[task + 1]; i++)
-            to_ns = mo_min_i64(to_ns, c->start_ns[c->succ[i]]);
-        to_ns = mo_max_i64(from_ns, to_ns - c->ns[task]);
-    } else if (mo_random_below(&s->random, 2) == 0) {
-        to_ns = from_ns;
-    }
-    mo_cyclic_order_move(c, task, draw_time(s, from_ns, to_ns));
-}
-
 static void copy_state(const mo_cyclic_order *c, mo_cyclic_member *members,
                        int64_t *start_ns)
 {
@@ -211,44 +185,72 @@ static double cost_of(const shortener *s)
     return sum / s->c->n + LATENCY_WEIGHT * (double) s->latency_ns;
 }
 
-static mo_status anneal(shortener *s, int64_t target_ns, int64_t limit,
-                        mo_error *err)
+static mo_status propose_move(void *search, mo_annealer *annealer,
+                              bool *accepted, mo_error *err)
 {
+    shortener *s = search;
     mo_cyclic_order *c = s->c;
-    int64_t begin = c->work;
-    double cost = cost_of(s);
+    int64_t more_ns = mo_annealer_tolerance(annealer), before = c->work;
     mo_status status = MO_OK;
 
-    while (c->work < limit && s->best_ns > target_ns && s->n_path > 0 &&
-           status == MO_OK) {
-        double left = (double) (limit - c->work) / (double) (limit - begin);
-        double hot = COLD + (HOT - COLD) * left * left, new_cost;
-        int64_t before_ns = s->latency_ns;
-        int64_t more_ns = mo_random_exponential(
-            &s->random, (int64_t) (hot * (double) c->period_ns));
+    s->before_ns = s->latency_ns;
+    /* Moves a task of the path towards the end of its inputs, or any task
+     * between its inputs and its readers. */
+    bool any = mo_random_below(&s->random, 8) < ANY_TASK;
+    int task = any ? mo_random_below(&s->random, c->n)
+                   : s->path[mo_random_below(&s->random, s->n_path)];
+    int64_t from_ns = mo_cyclic_order_ready_ns(c, task),
+            to_ns = c->start_ns[task] - 1;
 
-        make_move(s);
-        if (!compute_starts(s, s->latency_ns + c->period_ns)) {
-            restore_state(c, s->members, s->start_ns);
-            continue;
-        }
-        status = settle(s, err);
-        new_cost = cost_of(s);
-        if (new_cost > cost + (double) more_ns) {
-            s->latency_ns = before_ns;
-            restore_state(c, s->members, s->start_ns);
-            continue;
-        }
-        cost = new_cost;
-        list_path(s);
-        copy_state(c, s->members, s->start_ns);
-        if (s->latency_ns < s->best_ns) {
-            s->best_ns = s->latency_ns;
-            copy_state(c, s->best_members, s->best_start_ns);
-        }
+    if (any) {
+        to_ns = s->latency_ns;
+        for (int i = c->succ_start[task]; i < c->succ_start[task + 1]; i++)
+            to_ns = mo_min_i64(to_ns, c->start_ns[c->succ[i]]);
+        to_ns = mo_max_i64(from_ns, to_ns - c->ns[task]);
+    } else if (mo_random_below(&s->random, 2) == 0) {
+        to_ns = from_ns;
     }
-    restore_state(c, s->best_members, s->best_start_ns);
+    mo_cyclic_order_move(c, task,
+                         from_ns + (int64_t) (mo_random_unit(&s->random) *
+                                              (double) (to_ns - from_ns + 1)));
+    if (compute_starts(s, s->latency_ns + c->period_ns)) {
+        status = settle(s, err);
+        s->new_cost = cost_of(s);
+        *accepted = s->new_cost <= s->cost + (double) more_ns;
+    }
+    annealer->work = c->work - before;
     return status;
+}
+
+static void reject_move(void *search)
+{
+    shortener *s = search;
+
+    restore_state(s->c, s->members, s->start_ns);
+    s->latency_ns = s->before_ns;
+}
+
+static mo_status accept_move(void *search, mo_error *err)
+{
+    shortener *s = search;
+
+    (void) err;
+    s->cost = s->new_cost;
+    list_path(s);
+    copy_state(s->c, s->members, s->start_ns);
+    if (s->latency_ns < s->best_ns) {
+        s->best_ns = s->latency_ns;
+        copy_state(s->c, s->best_members, s->best_start_ns);
+    }
+    return MO_OK;
+}
+
+static bool is_open(void *search, const mo_annealer *annealer)
+{
+    const shortener *s = search;
+
+    (void) annealer;
+    return s->best_ns > s->target_ns && s->n_path > 0;
 }
 
 mo_status mo_cyclic_order_shorten(mo_cyclic_order *c, const int64_t *tail_ns,
@@ -257,7 +259,7 @@ mo_status mo_cyclic_order_shorten(mo_cyclic_order *c, const int64_t *tail_ns,
 {
     size_t n = (size_t) c->n + 1;
     size_t n_members = (size_t) c->member_start[c->n] + 1;
-    shortener s = { .c = c, .tail_ns = tail_ns };
+    shortener s = { .c = c, .tail_ns = tail_ns, .target_ns = target_ns };
     mo_status status = MO_OK;
 
     s.path = calloc(n, sizeof *s.path);
@@ -271,11 +273,26 @@ mo_status mo_cyclic_order_shorten(mo_cyclic_order *c, const int64_t *tail_ns,
     if (status == MO_OK)
         status = settle(&s, err);
     if (status == MO_OK) {
+        static const mo_annealer_moves moves = { .propose = propose_move,
+                                                 .reject = reject_move,
+                                                 .accept = accept_move,
+                                                 .check = is_open };
+        mo_annealer annealer;
+
         s.best_ns = s.latency_ns;
         list_path(&s);
         copy_state(c, s.members, s.start_ns);
         copy_state(c, s.best_members, s.best_start_ns);
-        status = anneal(&s, target_ns, limit, err);
+        annealer = (mo_annealer){
+            .rule = MO_ANNEALER_TOLERANCE,
+            .cooling = { .hot = HOT, .cold = COLD, .power = 2, .every = 1 },
+            .unit = (double) s.c->period_ns,
+            .steps = limit - s.c->work,
+            .random = &s.random
+        };
+        s.cost = cost_of(&s);
+        status = mo_annealer_run(&annealer, &moves, &s, err);
+        restore_state(s.c, s.best_members, s.best_start_ns);
     }
     free(s.path);
     free(s.members);

@@ -52,7 +52,7 @@ void mo_period_add_overheads(const mo_instance *x, const mo_schedule *s,
 {
     bool once = s->regime.tensors == MO_TENSORS_ONCE;
 
-    for (int i = 0; i < s->n_transfers && x->overhead_ns &&
+    for (int i = 0; i < s->n_transfers && x->load.overhead_ns &&
                     s->regime.congestion != MO_CONGESTION_NONE;
          i++) {
         const mo_transfer *t = &s->transfers[i];
@@ -78,8 +78,8 @@ static bool add_loads(const mo_instance *x, const mo_schedule *s,
 
     if (host >= 0)
         loads->load_ns[host] =
-            x->host_request_ns +
-            (sends ? s->n_transfers : 0) * x->host_transfer_ns;
+            x->load.host_request_ns +
+            (sends ? s->n_transfers : 0) * x->load.host_transfer_ns;
     for (int i = 0; i < x->n; i++)
         if (!add_load(loads, s->device[i],
                       mo_instance_p_ns(x, i, s->device[i])))
@@ -142,7 +142,7 @@ int64_t mo_period_least_ns(const mo_instance *x)
         sum_ns += least_ns;
         longest_ns = mo_max_i64(longest_ns, least_ns);
     }
-    return mo_max_i64(mo_max_i64(longest_ns, x->host_request_ns),
+    return mo_max_i64(mo_max_i64(longest_ns, x->load.host_request_ns),
                       sum_ns / x->n_devices + (sum_ns % x->n_devices > 0));
 }
 

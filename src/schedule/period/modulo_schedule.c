@@ -96,27 +96,6 @@ static bool has_nested_task(const mo_instance *x, const mo_schedule *s)
     return false;
 }
 
-/* A list schedule of one request, within live memory where one is found; by
- * memory alone where everything is on one device. */
-static mo_status list_request(const mo_instance *x, const mo_regime *regime,
-                              const int *device, mo_schedule **listed,
-                              mo_error *err)
-{
-    bool live = regime->memory == MO_MEMORY_LIVE, alone = true;
-    mo_regime listing = { regime->congestion, regime->tensors,
-                          live ? MO_MEMORY_LIVE : MO_MEMORY_NONE };
-    mo_status status = mo_heft(x, &listing, device, listed, err);
-
-    for (int i = 1; i < x->n; i++)
-        alone = alone && device[i] == device[0];
-    if (status == MO_OK && !*listed && live && alone && x->n > 0)
-        status = mo_single_device_schedule(x, &listing, device[0], listed, err);
-    listing.memory = MO_MEMORY_NONE;
-    if (status == MO_OK && !*listed && live)
-        status = mo_heft(x, &listing, device, listed, err);
-    return status;
-}
-
 /* Replaces the times of *made by one op, with its overheads, or transfer after
  * the other; what an op sends leaves before the next op that reads it. */
 static mo_status take_serial(const mo_instance *x, mo_modulo_schedule *made,
@@ -161,25 +140,34 @@ static mo_status take_serial(const mo_instance *x, mo_modulo_schedule *made,
     return made->peak_bytes ? check_live(x, made, err) : MO_OK;
 }
 
+/* What is searched for: pipelines of at most max_in_flight requests (0: any
+ * number) with the order of a list schedule; load_ns is the largest load. */
+typedef struct limited {
+    const mo_instance *x;
+    const mo_schedule *listed;
+    int64_t load_ns;
+    int max_in_flight;
+} limited;
+
 /* Searches with a limit, within live memory where the regime has it, and
  * replaces *made where the period is shorter, or memory holds it at last; sets
  * *in_flight to the requests of what was found. */
-static mo_status try_limit(const mo_instance *x, const mo_schedule *listed,
-                           int64_t load_ns, int limit, int max_in_flight,
+static mo_status try_limit(const limited *r, int limit,
                            mo_modulo_schedule *made, int *in_flight,
                            mo_error *err)
 {
     bool live = made->request->regime.memory == MO_MEMORY_LIVE;
     mo_modulo_schedule m = { .fits = true };
-    mo_status status = mo_schedule_copy(x, made->request, &m.request, err);
+    mo_status status = mo_schedule_copy(r->x, made->request, &m.request, err);
 
     if (status == MO_OK)
-        status = mo_pipeline_search(x, listed, load_ns, limit, live, &m, err);
+        status = mo_pipeline_search(r->x, r->listed, r->load_ns, limit, live,
+                                    &m, err);
     if (status == MO_OK && live)
-        status = check_live(x, &m, err);
+        status = check_live(r->x, &m, err);
     *in_flight = m.in_flight;
     if (status == MO_OK &&
-        (max_in_flight == 0 || m.in_flight <= max_in_flight) &&
+        (r->max_in_flight == 0 || m.in_flight <= r->max_in_flight) &&
         (made->period_ns == 0 || !made->fits ||
          (m.fits && m.period_ns < made->period_ns))) {
         mo_modulo_schedule_clear(made);
@@ -194,18 +182,17 @@ static mo_status try_limit(const mo_instance *x, const mo_schedule *listed,
  * the pipeline without a limit has in flight, as long as the longest path
  * leaves them a chance, so that a larger one never has a longer period; of
  * larger graphs, some until one fits. */
-static mo_status search_live(const mo_instance *x, const mo_schedule *listed,
-                             int64_t load_ns, int max_in_flight,
-                             mo_modulo_schedule *made, mo_error *err)
+static mo_status search_live(const limited *r, mo_modulo_schedule *made,
+                             mo_error *err)
 {
-    int64_t least_ns = mo_max_i64(load_ns, 1);
-    bool all_limits = x->n <= ALL_LIMITS_OPS;
+    int max_in_flight = r->max_in_flight;
+    int64_t least_ns = mo_max_i64(r->load_ns, 1);
+    bool all_limits = r->x->n <= ALL_LIMITS_OPS;
     int n, limit = all_limits && max_in_flight != 1 ? 0 : max_in_flight;
     mo_status status;
 
     do {
-        status =
-            try_limit(x, listed, load_ns, limit, max_in_flight, made, &n, err);
+        status = try_limit(r, limit, made, &n, err);
         if (!all_limits)
             limit = made->fits ? 0 : n - (n + 7) / 8;
         else if (limit > 0)
@@ -221,45 +208,27 @@ static mo_status search_live(const mo_instance *x, const mo_schedule *listed,
 /* A larger limit never has a longer period, up to ALL_LIMITS_OPS: the smaller
  * ones are tried, too, as long as the longest path leaves them a chance, and so
  * is the pipeline without a limit. */
-static mo_status search_within(const mo_instance *x, const mo_schedule *listed,
-                               int64_t load_ns, int max_in_flight,
-                               mo_modulo_schedule *made, mo_error *err)
+static mo_status search_within(const limited *r, mo_modulo_schedule *made,
+                               mo_error *err)
 {
-    int64_t least_ns = mo_max_i64(load_ns, 1);
+    int max_in_flight = r->max_in_flight;
+    int64_t least_ns = mo_max_i64(r->load_ns, 1);
     int n, limit = max_in_flight;
     mo_status status = MO_OK;
 
     if (made->period_ns == 0)
-        status = mo_pipeline_search(x, listed, load_ns, limit, true, made, err);
+        status = mo_pipeline_search(r->x, r->listed, r->load_ns, limit, true,
+                                    made, err);
     else if (made->period_ns > least_ns)
-        status = try_limit(x, listed, load_ns, limit, limit, made, &n, err);
-    if (limit == 0 || x->n > ALL_LIMITS_OPS)
+        status = try_limit(r, limit, made, &n, err);
+    if (limit == 0 || r->x->n > ALL_LIMITS_OPS)
         return status;
     if (status == MO_OK && made->period_ns > least_ns)
-        status = try_limit(x, listed, load_ns, 0, max_in_flight, made, &n, err);
+        status = try_limit(r, 0, made, &n, err);
     while (status == MO_OK && --limit >= made->least_in_flight &&
            made->period_ns > least_ns)
-        status =
-            try_limit(x, listed, load_ns, limit, max_in_flight, made, &n, err);
+        status = try_limit(r, limit, made, &n, err);
     return status;
-}
-
-/* Searches with the order of list scheduling, then with that of the known
- * schedule; *made has the placement. */
-static mo_status search_orders(const mo_instance *x, const mo_schedule *listed,
-                               const mo_schedule *known, int64_t load_ns,
-                               int max_in_flight, mo_modulo_schedule *made,
-                               mo_error *err)
-{
-    bool live = made->request->regime.memory == MO_MEMORY_LIVE;
-    mo_status (*search)(const mo_instance *, const mo_schedule *, int64_t, int,
-                        mo_modulo_schedule *, mo_error *) =
-        live ? search_live : search_within;
-    mo_status status = search(x, listed, load_ns, max_in_flight, made, err);
-
-    if (status != MO_OK || !known || (live && x->n > ALL_LIMITS_OPS))
-        return status;
-    return search(x, known, load_ns, max_in_flight, made, err);
 }
 
 /* Takes one request at a time, where that is shorter, or what was made does not
@@ -271,7 +240,7 @@ static mo_status take_one(const mo_instance *x, const mo_schedule *known,
     const mo_schedule *one[] = { known, listed };
     bool nested = max_in_flight == 1 && has_nested_task(x, made->request);
     bool live = made->request->regime.memory == MO_MEMORY_LIVE;
-    bool no_overheads = !x->overhead_ns || made->request->n_transfers == 0;
+    bool no_overheads = !x->load.overhead_ns || made->request->n_transfers == 0;
     mo_status status = MO_OK;
 
     for (int i = 0; i < 2 && status == MO_OK; i++) {
@@ -295,21 +264,42 @@ mo_status mo_modulo_schedule_make(const mo_instance *x, const mo_regime *regime,
                                   const mo_schedule *known,
                                   mo_modulo_schedule *made, mo_error *err)
 {
+    bool live = regime->memory == MO_MEMORY_LIVE;
+    mo_status (*search)(const limited *, mo_modulo_schedule *, mo_error *) =
+        live ? search_live : search_within;
     mo_period_loads loads = { 0 };
     mo_schedule *listed = NULL;
+    limited by_list, by_known;
     mo_status status;
 
     if (max_in_flight == 0 && regime->memory != MO_MEMORY_LIVE)
         known = NULL;
     *made = (mo_modulo_schedule){ .fits = true };
     status = mo_period_loads_compute(x, regime, device, &loads, err);
-    if (status == MO_OK)
-        status = list_request(x, regime, device, &listed, err);
+    if (status == MO_OK) {
+        bool alone = true;
+        mo_regime listing = { regime->congestion, regime->tensors,
+                              live ? MO_MEMORY_LIVE : MO_MEMORY_NONE };
+
+        status = mo_heft(x, &listing, device, &listed, err);
+        for (int i = 1; i < x->n; i++)
+            alone = alone && device[i] == device[0];
+        if (status == MO_OK && !listed && live && alone && x->n > 0)
+            status =
+                mo_single_device_schedule(x, &listing, device[0], &listed, err);
+        listing.memory = MO_MEMORY_NONE;
+        if (status == MO_OK && !listed && live)
+            status = mo_heft(x, &listing, device, &listed, err);
+    }
     if (status == MO_OK)
         status = mo_schedule_new(x, regime, device, &made->request, err);
+    by_list = (limited){ x, listed, loads.period_ns, max_in_flight };
+    by_known = (limited){ x, known, loads.period_ns, max_in_flight };
     if (status == MO_OK)
-        status = search_orders(x, listed, known, loads.period_ns, max_in_flight,
-                               made, err);
+        status = search(&by_list, made, err);
+    /* The order of the known schedule, too. */
+    if (status == MO_OK && known && !(live && x->n > ALL_LIMITS_OPS))
+        status = search(&by_known, made, err);
     if (status == MO_OK)
         status = take_one(x, known, listed, max_in_flight, made, err);
     made->period_ns = mo_max_i64(made->period_ns, loads.period_ns);

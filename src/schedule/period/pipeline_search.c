@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "base/minmax.h"
 #include "schedule/period/cyclic_order.h"
 #include "schedule/period/loads.h"
@@ -96,34 +97,31 @@ static bool insert_all(scheduler *m, const int *order, const int *rank,
     return true;
 }
 
-/* Keeps the state if it is the best: the shorter period, then fewer requests in
- * flight, then the shorter latency. */
-static void keep_best(scheduler *m)
-{
-    mo_modulo_schedule *best = m->best;
-    int64_t period_ns = m->c.period_ns;
-    int64_t latency_ns = mo_cyclic_order_latency_ns(&m->c);
-    int64_t n = count_in_flight(latency_ns, period_ns);
-
-    if (best->period_ns > 0 &&
-        (period_ns > best->period_ns ||
-         (period_ns == best->period_ns &&
-          (n > best->in_flight || (n == best->in_flight &&
-                                   latency_ns >= best->request->makespan_ns)))))
-        return;
-    mo_cyclic_order_export(&m->c, best->request);
-    best->period_ns = period_ns;
-    best->in_flight = (int) mo_min_i64(n, INT32_MAX);
-}
-
 static mo_status compact_and_keep(scheduler *m, mo_error *err)
 {
     bool fits = false;
     mo_status status = mo_cyclic_order_compact(&m->c, m->load_ns,
                                                m->max_in_flight, &fits, err);
 
-    if (status == MO_OK && fits)
-        keep_best(m);
+    if (status == MO_OK && fits) {
+        mo_modulo_schedule *best = m->best;
+        int64_t period_ns = m->c.period_ns;
+        int64_t latency_ns = mo_cyclic_order_latency_ns(&m->c);
+        int64_t n = count_in_flight(latency_ns, period_ns);
+
+        /* Keeps the state if it is the best: the shorter period, then fewer
+         * requests in flight, then the shorter latency. */
+        if (!(best->period_ns > 0 &&
+              (period_ns > best->period_ns ||
+               (period_ns == best->period_ns &&
+                (n > best->in_flight ||
+                 (n == best->in_flight &&
+                  latency_ns >= best->request->makespan_ns)))))) {
+            mo_cyclic_order_export(&m->c, best->request);
+            best->period_ns = period_ns;
+            best->in_flight = (int) mo_min_i64(n, INT32_MAX);
+        }
+    }
     return status;
 }
 
@@ -149,25 +147,6 @@ static int compare_lengths(const void *a, const void *b)
     if (s->ns != t->ns)
         return s->ns < t->ns ? 1 : -1;
     return s->task - t->task;
-}
-
-/* Moves every task to its first repetition after its inputs. */
-static void raise_stages(scheduler *m)
-{
-    mo_cyclic_order *c = &m->c;
-
-    for (int k = 0; k < c->n; k++) {
-        int a = m->order[k];
-        int64_t ready_ns = mo_cyclic_order_ready_ns(c, a);
-        int64_t late_ns = ready_ns - c->start_ns[a];
-
-        if (late_ns <= 0)
-            continue;
-        if (c->ns[a] == 0)
-            c->start_ns[a] = ready_ns;
-        else
-            c->start_ns[a] += mo_ceil_div(late_ns, c->period_ns) * c->period_ns;
-    }
 }
 
 /* The order of a packing: tasks of several resources by decreasing length, then
@@ -218,7 +197,21 @@ static mo_status keep_packed(scheduler *m, mo_error *err)
     free(rank);
     if (status != MO_OK || !fits)
         return status;
-    raise_stages(m);
+    /* Moves every task to its first repetition after its inputs. */
+    mo_cyclic_order *c = &m->c;
+
+    for (int k = 0; k < c->n; k++) {
+        int a = m->order[k];
+        int64_t ready_ns = mo_cyclic_order_ready_ns(c, a);
+        int64_t late_ns = ready_ns - c->start_ns[a];
+
+        if (late_ns <= 0)
+            continue;
+        if (c->ns[a] == 0)
+            c->start_ns[a] = ready_ns;
+        else
+            c->start_ns[a] += mo_ceil_div(late_ns, c->period_ns) * c->period_ns;
+    }
     /* The heights follow from the stages. */
     status = mo_schedule_copy(m->c.x, m->best->request, &packed, err);
     if (status == MO_OK) {
@@ -277,9 +270,13 @@ static mo_status search_period(scheduler *m, mo_error *err)
 
     if (m->load_ns < m->best->period_ns)
         status = try_period(m, m->load_ns, INT64_MAX, &fits, err);
-    if (status == MO_OK && m->best->period_ns > m->load_ns)
+    if (status == MO_OK && m->best->period_ns > m->load_ns &&
+        !mo_ablated(MO_ABLATION_pipeline_packing))
         status = keep_packed(m, err);
-    return status == MO_OK && m->shortens ? shorten_best(m, err) : status;
+    return status == MO_OK && m->shortens &&
+                   !mo_ablated(MO_ABLATION_pipeline_shorten)
+               ? shorten_best(m, err)
+               : status;
 }
 
 /* The least period with so many requests in flight, by bisection. */
@@ -347,7 +344,8 @@ static mo_status order_tasks(scheduler *m, const mo_schedule *listed,
     return MO_OK;
 }
 
-static mo_status allocate_scheduler(scheduler *m, mo_error *err)
+static mo_status find_schedule(scheduler *m, const mo_schedule *listed,
+                               mo_error *err)
 {
     size_t n = (size_t) m->c.n + 1;
     size_t n_arcs = (size_t) m->c.succ_start[m->c.n];
@@ -360,27 +358,10 @@ static mo_status allocate_scheduler(scheduler *m, mo_error *err)
     m->tail_ns = calloc(n, sizeof *m->tail_ns);
     m->penalty = calloc(n, sizeof *m->penalty);
     m->ejected = calloc(n_arcs + n_members + n_resources, sizeof *m->ejected);
-    return m->order && m->rank && m->list_ns && m->tail_ns && m->penalty &&
-                   m->ejected
-               ? MO_OK
-               : mo_fail_memory(err);
-}
-
-static void free_scheduler(scheduler *m)
-{
-    mo_cyclic_order_clear(&m->c);
-    free(m->order);
-    free(m->rank);
-    free(m->list_ns);
-    free(m->tail_ns);
-    free(m->penalty);
-    free(m->ejected);
-}
-
-static mo_status find_schedule(scheduler *m, const mo_schedule *listed,
-                               mo_error *err)
-{
-    mo_status status = allocate_scheduler(m, err);
+    mo_status status = m->order && m->rank && m->list_ns && m->tail_ns &&
+                               m->penalty && m->ejected
+                           ? MO_OK
+                           : mo_fail_memory(err);
 
     if (status == MO_OK)
         status = order_tasks(m, listed, err);
@@ -418,6 +399,12 @@ mo_status mo_pipeline_search(const mo_instance *x, const mo_schedule *listed,
     if (status == MO_OK)
         mo_period_add_overheads(x, made->request, made->request->start_ns,
                                 NULL);
-    free_scheduler(&m);
+    mo_cyclic_order_clear(&m.c);
+    free(m.order);
+    free(m.rank);
+    free(m.list_ns);
+    free(m.tail_ns);
+    free(m.penalty);
+    free(m.ejected);
     return status;
 }

@@ -124,42 +124,6 @@ static int64_t run_transfer(const pipeline *p, int64_t request, int task)
     return end_ns;
 }
 
-static void begin_request(const pipeline *p, int64_t request)
-{
-    for (int i = 0; i < p->n_tasks; i++)
-        *ready_of(p, request, i) = request * p->period_ns;
-}
-
-static void simulate_slots(const pipeline *p, int64_t n, int64_t n_slots,
-                           int64_t *finished_ns)
-{
-    for (int64_t slot = 0; slot < n_slots; slot++) {
-        if (slot < n)
-            begin_request(p, slot);
-        for (int i = 0; i < p->n_tasks; i++) {
-            const pipeline_task *t = &p->tasks[i];
-            int64_t request = slot - t->stage, end_ns;
-
-            if (request < 0 || request >= n)
-                continue;
-            end_ns = t->number < p->x->n ? run_op(p, request, t->number)
-                                         : run_transfer(p, request, t->number);
-            p->end_ns[(request % p->depth) * p->n_tasks + t->number] = end_ns;
-            if (t->number < p->x->n)
-                finished_ns[request] = mo_max_i64(finished_ns[request], end_ns);
-        }
-    }
-}
-
-static void free_pipeline(pipeline *p)
-{
-    free(p->tasks);
-    free(p->end_ns);
-    free(p->ready_ns);
-    free(p->idle_ns);
-    free(p->op_ns);
-}
-
 static mo_status allocate_pipeline(pipeline *p, mo_error *err)
 {
     size_t n = (size_t) p->n_tasks + 1, room;
@@ -203,11 +167,34 @@ mo_status mo_steady_state_simulate(const mo_instance *x,
     status = finished_ns ? allocate_pipeline(&p, err) : mo_fail_memory(err);
     if (status == MO_OK) {
         fill_tasks(&p, schedule->period_ns);
-        simulate_slots(&p, n_all, n_all + last_stage + 1, finished_ns);
+        int64_t n_slots = n_all + last_stage + 1;
+
+        for (int64_t slot = 0; slot < n_slots; slot++) {
+            for (int i = 0; i < p.n_tasks && slot < n_all; i++)
+                *ready_of(&p, slot, i) = slot * p.period_ns;
+            for (int i = 0; i < p.n_tasks; i++) {
+                const pipeline_task *t = &p.tasks[i];
+                int64_t request = slot - t->stage, end_ns;
+
+                if (request < 0 || request >= n_all)
+                    continue;
+                end_ns = t->number < p.x->n
+                             ? run_op(&p, request, t->number)
+                             : run_transfer(&p, request, t->number);
+                p.end_ns[(request % p.depth) * p.n_tasks + t->number] = end_ns;
+                if (t->number < p.x->n)
+                    finished_ns[request] =
+                        mo_max_i64(finished_ns[request], end_ns);
+            }
+        }
         span_ns = finished_ns[n - 1] - finished_ns[n - 1 - half];
         *period_ns = span_ns / half + (span_ns % half > 0);
     }
-    free_pipeline(&p);
+    free(p.tasks);
+    free(p.end_ns);
+    free(p.ready_ns);
+    free(p.idle_ns);
+    free(p.op_ns);
     free(finished_ns);
     return status;
 }

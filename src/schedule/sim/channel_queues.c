@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schedule/sim/channel_queues.h"
+#include "schedule/sim/sim_internal.h"
 
 #include <stdlib.h>
 
@@ -12,20 +12,6 @@ static int channel_resources(const mo_channel_queues *l, int channel,
 
     return mo_resource_list(l->x, l->congestion, channel / n, channel % n, pair,
                             ids);
-}
-
-static bool share_resource(const mo_channel_queues *l, int channel, int other)
-{
-    int pair[2], other_pair[2];
-    const int *ids, *other_ids;
-    int n = channel_resources(l, channel, pair, &ids);
-    int n_other = channel_resources(l, other, other_pair, &other_ids);
-
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n_other; j++)
-            if (ids[i] == other_ids[j])
-                return true;
-    return false;
 }
 
 mo_status mo_channel_queues_open(mo_channel_queues *l, const mo_instance *x,
@@ -63,7 +49,10 @@ mo_status mo_channel_queues_open(mo_channel_queues *l, const mo_instance *x,
     if (l->use_mask) {
         for (int channel = 0; channel < l->n; channel++)
             for (int other = 0; other < l->n; other++)
-                if (share_resource(l, channel, other))
+                if (mo_resource_is_shared(x, congestion, channel / x->n_devices,
+                                          channel % x->n_devices,
+                                          other / x->n_devices,
+                                          other % x->n_devices))
                     l->conflicts[channel] |= UINT64_C(1) << other;
     }
     return MO_OK;
@@ -79,23 +68,18 @@ void mo_channel_queues_close(mo_channel_queues *l)
     free(l->uncongested);
 }
 
-static void reset_ports(mo_channel_queues *l)
-{
-    for (uint64_t rest = l->senders; rest; rest &= rest - 1) {
-        int from = __builtin_ctzll(rest);
-
-        for (uint64_t to = l->receivers[from]; to; to &= to - 1)
-            l->queue[from * l->x->n_devices + __builtin_ctzll(to)] =
-                MO_PAIRING_HEAP_EMPTY;
-        l->receivers[from] = 0;
-    }
-    l->senders = l->busy_out = l->busy_in = 0;
-}
-
 void mo_channel_queues_reset(mo_channel_queues *l)
 {
     if (l->receivers) {
-        reset_ports(l);
+        for (uint64_t rest = l->senders; rest; rest &= rest - 1) {
+            int from = __builtin_ctzll(rest);
+
+            for (uint64_t to = l->receivers[from]; to; to &= to - 1)
+                l->queue[from * l->x->n_devices + __builtin_ctzll(to)] =
+                    MO_PAIRING_HEAP_EMPTY;
+            l->receivers[from] = 0;
+        }
+        l->senders = l->busy_out = l->busy_in = 0;
         return;
     }
     for (int i = 0; i < l->n_nonempty; i++)

@@ -12,36 +12,36 @@ void mo_sim_clear(mo_sim *s)
 {
     s->now_ns = 0;
     s->end_ns = 0;
-    s->sleeping = MO_PAIRING_HEAP_EMPTY;
-    s->next_slot = MO_PAIRING_HEAP_EMPTY;
-    s->n_log = 0;
+    s->asleep.first = MO_PAIRING_HEAP_EMPTY;
+    s->slots.next = MO_PAIRING_HEAP_EMPTY;
+    s->log.n = 0;
     for (int k = 0; k < s->n_devices; k++) {
-        s->ready[k] = MO_PAIRING_HEAP_EMPTY;
-        s->wakeup_mask[k / 64] = 0;
+        s->devices.ready[k] = MO_PAIRING_HEAP_EMPTY;
+        s->devices.wakeup_mask[k / 64] = 0;
     }
-    s->busy = 0;
-    for (int slot = 0; slot < s->n_slots; slot++)
-        s->slot_node[slot] = MO_SIM_IDLE;
+    s->slots.busy = 0;
+    for (int slot = 0; slot < s->slots.n; slot++)
+        s->slots.node[slot] = MO_SIM_IDLE;
     mo_channel_queues_reset(&s->channels);
 }
 
 void mo_sim_wake_device(mo_sim *s, int device)
 {
-    s->wakeup_mask[(unsigned) device / 64] |= UINT64_C(1)
-                                              << (unsigned) device % 64;
+    s->devices.wakeup_mask[(unsigned) device / 64] |= UINT64_C(1)
+                                                      << (unsigned) device % 64;
 }
 
 /* Prunes the run when the op and its tail cannot end before the cutoff. */
 static inline void prune_by_tail(mo_sim *s, int op, int64_t from_ns)
 {
-    if (from_ns + s->remaining_ns[op] >= s->cutoff_ns)
-        s->is_pruned = true;
+    if (from_ns + s->prune.remaining_ns[op] >= s->prune.cutoff_ns)
+        s->prune.is_reached = true;
 }
 
 static void sleep_until(mo_sim *s, int node, int64_t wake_ns)
 {
-    s->wake.key[node] = wake_ns;
-    mo_pairing_heap_push(&s->wake, &s->sleeping, node);
+    s->asleep.heap.key[node] = wake_ns;
+    mo_pairing_heap_push(&s->asleep.heap, &s->asleep.first, node);
 }
 
 void mo_sim_op_ready(mo_sim *s, int op)
@@ -55,7 +55,7 @@ void mo_sim_op_ready(mo_sim *s, int op)
         sleep_until(s, op, wake_ns);
         return;
     }
-    mo_pairing_heap_push(&s->queue, &s->ready[device], op);
+    mo_pairing_heap_push(&s->queue, &s->devices.ready[device], op);
     mo_sim_wake_device(s, device);
 }
 
@@ -64,11 +64,11 @@ void mo_sim_begin(mo_sim *s)
     const mo_instance *x = s->x;
 
     for (int k = 0; k < s->n_devices; k++)
-        s->unstarted_ns[k] = 0;
+        s->devices.unstarted_ns[k] = 0;
     for (int i = 0; i < s->n; i++) {
         s->missing[i] = x->in_start[i + 1] - x->in_start[i];
         s->arrival_ns[i] = 0;
-        s->unstarted_ns[s->device[i]] += mo_sim_p_ns(s, i);
+        s->devices.unstarted_ns[s->device[i]] += mo_sim_p_ns(s, i);
         if (s->missing[i] == 0) {
             s->ready_ns[i] = 0;
             mo_sim_op_ready(s, i);
@@ -97,12 +97,12 @@ void mo_sim_queue_transfer(mo_sim *s, int node)
 
 void mo_sim_occupy(mo_sim *s, int slot, int node, int64_t end_ns)
 {
-    s->slot_node[slot] = node;
-    s->slots.key[slot] = end_ns;
-    if (s->n_slots > MO_SIM_FEW_SLOTS)
-        mo_pairing_heap_push(&s->slots, &s->next_slot, slot);
+    s->slots.node[slot] = node;
+    s->slots.heap.key[slot] = end_ns;
+    if (s->slots.n > MO_SIM_FEW_SLOTS)
+        mo_pairing_heap_push(&s->slots.heap, &s->slots.next, slot);
     else
-        s->busy |= UINT64_C(1) << slot;
+        s->slots.busy |= UINT64_C(1) << slot;
 }
 
 int64_t mo_sim_send_key(const mo_sim *s, int node)
@@ -122,7 +122,7 @@ int64_t mo_sim_send_key(const mo_sim *s, int node)
 static inline void log_start(mo_sim *s, int node)
 {
     s->start_ns[node] = s->now_ns;
-    s->log[s->n_log++] = node;
+    s->log.nodes[s->log.n++] = node;
 }
 
 void mo_sim_deliver_uncongested(mo_sim *s, int q, int channel, int op)
@@ -155,64 +155,34 @@ static inline void send_flow(mo_sim *s, int from, int q)
     }
 }
 
-static void send_flows(mo_sim *s, int op)
-{
-    const mo_instance *x = s->x;
-
-    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++)
-        send_flow(s, s->device[op], q);
-}
-
-/* Adds a flow to the transfer to its device, or makes it the first of one. */
-static void bundle_flow(mo_sim *s, int q, int to)
-{
-    int node = s->n + q;
-
-    if (s->device_stamp[to] != s->stamp) {
-        s->device_stamp[to] = s->stamp;
-        s->bundle_node[to] = node;
-        s->queue.key[node] = s->send_key[q];
-    } else if (s->send_key[q] < s->queue.key[s->bundle_node[to]]) {
-        s->queue.key[s->bundle_node[to]] = s->send_key[q];
-    }
-}
-
 /* Sends a tensor with the flows [first, last) once to each device. */
 static void send_tensor(mo_sim *s, int from, int first, int last)
 {
     const mo_instance *x = s->x;
 
-    s->stamp++;
+    s->bundle.stamp++;
     for (int q = first; q < last; q++) {
-        int to = s->device[x->flows[q].to];
+        int to = s->device[x->flows[q].to], node = s->n + q;
         int channel = from * s->n_devices + to;
 
-        if (to == from)
+        if (to == from) {
             mo_sim_deliver_input(s, x->flows[q].to);
-        else if (s->channels.uncongested[channel])
+        } else if (s->channels.uncongested[channel]) {
             mo_sim_deliver_uncongested(s, q, channel, x->flows[q].to);
-        else
-            bundle_flow(s, q, to);
+        } else if (s->bundle.device_stamp[to] != s->bundle.stamp) {
+            s->bundle.device_stamp[to] = s->bundle.stamp;
+            s->bundle.node[to] = node;
+            s->queue.key[node] = s->send_key[q];
+        } else if (s->send_key[q] < s->queue.key[s->bundle.node[to]]) {
+            s->queue.key[s->bundle.node[to]] = s->send_key[q];
+        }
     }
     for (int q = first; q < last; q++) {
         int to = s->device[x->flows[q].to];
 
-        if (s->device_stamp[to] == s->stamp && s->bundle_node[to] == s->n + q)
+        if (s->bundle.device_stamp[to] == s->bundle.stamp &&
+            s->bundle.node[to] == s->n + q)
             mo_sim_start_transfer(s, s->n + q);
-    }
-}
-
-static void send_tensors(mo_sim *s, int op)
-{
-    const mo_instance *x = s->x;
-    int last;
-
-    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q = last) {
-        last = x->tensor_start[x->flows[q].tensor + 1];
-        if (last == q + 1)
-            send_flow(s, s->device[op], q);
-        else
-            send_tensor(s, s->device[op], q, last);
     }
 }
 
@@ -221,48 +191,31 @@ static void raise_release(int64_t *from_ns, int64_t to_ns)
     *from_ns = to_ns > *from_ns ? to_ns : *from_ns;
 }
 
-static void delay_item(mo_sim *s, int item, int64_t until_ns)
-{
-    const mo_instance *x = s->x;
-    int first = s->once ? x->tensor_start[item] : item;
-    int last = s->once ? x->tensor_start[item + 1] : item + 1;
-
-    for (int q = first; q < last; q++)
-        raise_release(&s->send_release_ns[q], until_ns);
-}
-
 /* Applies the time lags that begin with the op's end, now that it is known. */
 static void apply_time_lags(mo_sim *s, int op)
 {
-    int low = 0, high = s->n_lags;
+    int low = 0, high = s->lags.n;
 
     while (low < high) {
         int middle = low + (high - low) / 2;
 
-        if (s->lags[middle].op < op)
+        if (s->lags.list[middle].op < op)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < s->n_lags && s->lags[low].op == op; low++) {
-        const mo_sim_time_lag *it = &s->lags[low];
+    for (; low < s->lags.n && s->lags.list[low].op == op; low++) {
+        const mo_sim_time_lag *it = &s->lags.list[low];
+        const int *start = s->x->tensor_start;
+        int item = it->succ_item;
+        int first = it->succ_op >= 0 ? 0 : s->once ? start[item] : item;
+        int last = it->succ_op >= 0 ? 0 : s->once ? start[item + 1] : item + 1;
 
         if (it->succ_op >= 0)
             raise_release(&s->release_ns[it->succ_op], s->now_ns + it->lag_ns);
-        else
-            delay_item(s, it->succ_item, s->now_ns + it->lag_ns);
+        for (int q = first; q < last; q++)
+            raise_release(&s->send_release_ns[q], s->now_ns + it->lag_ns);
     }
-}
-
-static void end_op(mo_sim *s, int op)
-{
-    if (s->n_lags > 0)
-        apply_time_lags(s, op);
-    mo_sim_wake_device(s, s->device[op]);
-    if (s->once)
-        send_tensors(s, op);
-    else
-        send_flows(s, op);
 }
 
 static void end_transfer(mo_sim *s, int node)
@@ -282,31 +235,28 @@ static void end_transfer(mo_sim *s, int node)
 
 static void end_slot(mo_sim *s, int slot)
 {
-    int node = s->slot_node[slot];
+    int node = s->slots.node[slot];
 
-    s->slot_node[slot] = MO_SIM_IDLE;
-    if (s->backward)
+    s->slots.node[slot] = MO_SIM_IDLE;
+    if (s->backward) {
         mo_sim_end_backward(s, node);
-    else if (mo_sim_is_op(s, node))
-        end_op(s, node);
-    else
+    } else if (!mo_sim_is_op(s, node)) {
         end_transfer(s, node);
-}
+    } else {
+        if (s->lags.n > 0)
+            apply_time_lags(s, node);
+        mo_sim_wake_device(s, s->device[node]);
+        const mo_instance *x = s->x;
+        int last;
 
-static void start_op(mo_sim *s, int device)
-{
-    int op = mo_pairing_heap_pop(&s->queue, &s->ready[device]);
-    int64_t p_ns = mo_sim_p_ns(s, op);
-
-    s->is_pruned |=
-        s->now_ns + s->remaining_ns[op] >= s->cutoff_ns ||
-        s->now_ns + s->unstarted_ns[device] + s->min_tail_ns[device] >=
-            s->cutoff_ns;
-    s->unstarted_ns[device] -= p_ns;
-    log_start(s, op);
-    if (s->now_ns + p_ns > s->end_ns)
-        s->end_ns = s->now_ns + p_ns;
-    mo_sim_occupy(s, device, op, s->now_ns + p_ns);
+        for (int q = x->out_start[node]; q < x->out_start[node + 1]; q = last) {
+            last = s->once ? x->tensor_start[x->flows[q].tensor + 1] : q + 1;
+            if (last == q + 1)
+                send_flow(s, s->device[node], q);
+            else
+                send_tensor(s, s->device[node], q, last);
+        }
+    }
 }
 
 /* Returns the next end of a slot; where slots are few, sets due to all that
@@ -315,19 +265,19 @@ static int64_t next_end_ns(mo_sim *s)
 {
     int64_t next_ns = INT64_MAX;
 
-    if (s->n_slots > MO_SIM_FEW_SLOTS)
-        return s->next_slot == MO_PAIRING_HEAP_EMPTY
+    if (s->slots.n > MO_SIM_FEW_SLOTS)
+        return s->slots.next == MO_PAIRING_HEAP_EMPTY
                    ? INT64_MAX
-                   : s->slots.key[s->next_slot];
-    s->due = 0;
-    for (uint64_t rest = s->busy; rest; rest &= rest - 1) {
-        int64_t end_ns = s->slots.key[__builtin_ctzll(rest)];
+                   : s->slots.heap.key[s->slots.next];
+    s->slots.due = 0;
+    for (uint64_t rest = s->slots.busy; rest; rest &= rest - 1) {
+        int64_t end_ns = s->slots.heap.key[__builtin_ctzll(rest)];
 
         if (end_ns > next_ns)
             continue;
         if (end_ns < next_ns)
-            s->due = 0;
-        s->due |= rest & -rest;
+            s->slots.due = 0;
+        s->slots.due |= rest & -rest;
         next_ns = end_ns;
     }
     return next_ns;
@@ -335,14 +285,14 @@ static int64_t next_end_ns(mo_sim *s)
 
 static void end_slots(mo_sim *s)
 {
-    if (s->n_slots > MO_SIM_FEW_SLOTS) {
-        while (s->next_slot != MO_PAIRING_HEAP_EMPTY &&
-               s->slots.key[s->next_slot] == s->now_ns)
-            end_slot(s, mo_pairing_heap_pop(&s->slots, &s->next_slot));
+    if (s->slots.n > MO_SIM_FEW_SLOTS) {
+        while (s->slots.next != MO_PAIRING_HEAP_EMPTY &&
+               s->slots.heap.key[s->slots.next] == s->now_ns)
+            end_slot(s, mo_pairing_heap_pop(&s->slots.heap, &s->slots.next));
         return;
     }
-    s->busy &= ~s->due;
-    for (uint64_t rest = s->due; rest; rest &= rest - 1)
+    s->slots.busy &= ~s->slots.due;
+    for (uint64_t rest = s->slots.due; rest; rest &= rest - 1)
         end_slot(s, __builtin_ctzll(rest));
 }
 
@@ -351,24 +301,25 @@ static bool advance_clock(mo_sim *s)
 {
     int64_t end_ns = next_end_ns(s);
 
-    if (s->sleeping != MO_PAIRING_HEAP_EMPTY &&
-        s->wake.key[s->sleeping] < end_ns) {
-        s->due = 0;
-        end_ns = s->wake.key[s->sleeping];
+    if (s->asleep.first != MO_PAIRING_HEAP_EMPTY &&
+        s->asleep.heap.key[s->asleep.first] < end_ns) {
+        s->slots.due = 0;
+        end_ns = s->asleep.heap.key[s->asleep.first];
     }
     if (end_ns == INT64_MAX)
         return false;
     s->now_ns = end_ns;
     end_slots(s);
-    while (s->sleeping != MO_PAIRING_HEAP_EMPTY &&
-           s->wake.key[s->sleeping] <= s->now_ns) {
-        int node = mo_pairing_heap_pop(&s->wake, &s->sleeping);
+    while (s->asleep.first != MO_PAIRING_HEAP_EMPTY &&
+           s->asleep.heap.key[s->asleep.first] <= s->now_ns) {
+        int node = mo_pairing_heap_pop(&s->asleep.heap, &s->asleep.first);
 
         if (!mo_sim_is_op(s, node)) {
             mo_sim_queue_transfer(s, node);
             continue;
         }
-        mo_pairing_heap_push(&s->queue, &s->ready[s->device[node]], node);
+        mo_pairing_heap_push(&s->queue, &s->devices.ready[s->device[node]],
+                             node);
         mo_sim_wake_device(s, s->device[node]);
     }
     return true;
@@ -376,21 +327,36 @@ static bool advance_clock(mo_sim *s)
 
 int64_t mo_sim_run_events(mo_sim *s, int64_t cutoff_ns)
 {
-    s->cutoff_ns = cutoff_ns;
-    s->is_pruned = false;
+    s->prune.cutoff_ns = cutoff_ns;
+    s->prune.is_reached = false;
     do {
         int channel, node;
 
         for (int w = 0; w * 64 < s->n_devices; w++) {
-            uint64_t rest = s->wakeup_mask[w];
+            uint64_t rest = s->devices.wakeup_mask[w];
 
-            s->wakeup_mask[w] = 0;
+            s->devices.wakeup_mask[w] = 0;
             for (; rest; rest &= rest - 1) {
                 int device = w * 64 + __builtin_ctzll(rest);
 
-                if (s->slot_node[device] == MO_SIM_IDLE &&
-                    s->ready[device] != MO_PAIRING_HEAP_EMPTY)
-                    start_op(s, device);
+                if (s->slots.node[device] == MO_SIM_IDLE &&
+                    s->devices.ready[device] != MO_PAIRING_HEAP_EMPTY) {
+                    int op = mo_pairing_heap_pop(&s->queue,
+                                                 &s->devices.ready[device]);
+                    int64_t p_ns = mo_sim_p_ns(s, op);
+
+                    s->prune.is_reached |=
+                        s->now_ns + s->prune.remaining_ns[op] >=
+                            s->prune.cutoff_ns ||
+                        s->now_ns + s->devices.unstarted_ns[device] +
+                                s->prune.min_tail_ns[device] >=
+                            s->prune.cutoff_ns;
+                    s->devices.unstarted_ns[device] -= p_ns;
+                    log_start(s, op);
+                    if (s->now_ns + p_ns > s->end_ns)
+                        s->end_ns = s->now_ns + p_ns;
+                    mo_sim_occupy(s, device, op, s->now_ns + p_ns);
+                }
             }
         }
         while (
@@ -402,10 +368,10 @@ int64_t mo_sim_run_events(mo_sim *s, int64_t cutoff_ns)
             prune_by_tail(s, mo_sim_flow(s, node)->to, end_ns);
             mo_sim_occupy(s, mo_sim_slot(s, channel), node, end_ns);
         }
-        if (s->is_pruned)
+        if (s->prune.is_reached)
             return INT64_MAX;
-        if (s->n_log >= s->checkpoint_at)
-            s->on_checkpoint(s->context);
+        if (s->log.n >= s->checkpoint.at)
+            s->checkpoint.take(s->checkpoint.context);
     } while (advance_clock(s));
     return s->end_ns < cutoff_ns ? s->end_ns : INT64_MAX;
 }

@@ -56,42 +56,6 @@ static int64_t op_end_ns(const mo_inserted_idle *w, const mo_schedule *s,
     return s->start_ns[op] + mo_instance_p_ns(w->x, op, s->device[op]);
 }
 
-static void add_op(mo_inserted_idle *w, const mo_schedule *s, int op)
-{
-    const mo_instance *x = w->x;
-    node *it = &w->nodes[w->n++];
-
-    *it = (node){ .start_ns = s->start_ns[op],
-                  .end_ns = op_end_ns(w, s, op),
-                  .from = s->device[op],
-                  .to = s->device[op],
-                  .number = op };
-    for (int j = x->in_start[op]; j < x->in_start[op + 1]; j++) {
-        int q = x->in_flows[j], from = x->flows[q].from;
-        const mo_transfer *t = mo_schedule_transfer(
-            s, w->once ? x->flows[q].tensor : q, s->device[op]);
-        int64_t there_ns = t ? t->end_ns : op_end_ns(w, s, from);
-
-        it->ready_ns = there_ns > it->ready_ns ? there_ns : it->ready_ns;
-    }
-}
-
-static void add_transfer(mo_inserted_idle *w, const mo_schedule *s,
-                         const mo_transfer *t)
-{
-    const mo_instance *x = w->x;
-    int flow = w->once ? x->tensor_start[t->item] : t->item;
-
-    while (s->device[x->flows[flow].to] != t->to)
-        flow++;
-    w->nodes[w->n++] = (node){ .start_ns = t->start_ns,
-                               .end_ns = t->end_ns,
-                               .ready_ns = op_end_ns(w, s, x->flows[flow].from),
-                               .from = t->from,
-                               .to = t->to,
-                               .number = flow };
-}
-
 static int compare_nodes(const void *a, const void *b)
 {
     const node *s = a, *t = b;
@@ -147,10 +111,37 @@ void mo_inserted_idle_find(mo_inserted_idle *w, const mo_schedule *s,
     w->congestion = s->regime.congestion;
     w->once = s->regime.tensors == MO_TENSORS_ONCE;
     w->n = 0;
-    for (int i = 0; i < x->n; i++)
-        add_op(w, s, i);
-    for (int i = 0; i < s->n_transfers; i++)
-        add_transfer(w, s, &s->transfers[i]);
+    for (int i = 0; i < x->n; i++) {
+        node *it = &w->nodes[w->n++];
+
+        *it = (node){ .start_ns = s->start_ns[i],
+                      .end_ns = op_end_ns(w, s, i),
+                      .from = s->device[i],
+                      .to = s->device[i],
+                      .number = i };
+        for (int j = x->in_start[i]; j < x->in_start[i + 1]; j++) {
+            int q = x->in_flows[j], from = x->flows[q].from;
+            const mo_transfer *t = mo_schedule_transfer(
+                s, w->once ? x->flows[q].tensor : q, s->device[i]);
+            int64_t there_ns = t ? t->end_ns : op_end_ns(w, s, from);
+
+            it->ready_ns = there_ns > it->ready_ns ? there_ns : it->ready_ns;
+        }
+    }
+    for (int i = 0; i < s->n_transfers; i++) {
+        const mo_transfer *t = &s->transfers[i];
+        int flow = w->once ? x->tensor_start[t->item] : t->item;
+
+        while (s->device[x->flows[flow].to] != t->to)
+            flow++;
+        w->nodes[w->n++] =
+            (node){ .start_ns = t->start_ns,
+                    .end_ns = t->end_ns,
+                    .ready_ns = op_end_ns(w, s, x->flows[flow].from),
+                    .from = t->from,
+                    .to = t->to,
+                    .number = flow };
+    }
     qsort(w->nodes, (size_t) w->n, sizeof *w->nodes, compare_nodes);
     for (int i = 0; i < x->n; i++)
         release_ns[i] = 0;

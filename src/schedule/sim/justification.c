@@ -43,47 +43,6 @@ void mo_justification_free(mo_justification *justification)
     free(justification);
 }
 
-/* The carrier of flow q is its producer itself, or its own transfer node or
- * that of an earlier flow; the producer waits for each of them once. */
-static void find_carrier(mo_sim *s, int q)
-{
-    const mo_flow *flow = &s->x->flows[q];
-    int from = s->device[flow->from], to = s->device[flow->to];
-
-    s->carrier[q] = flow->from;
-    if (from != to && !s->channels.uncongested[from * s->n_devices + to]) {
-        if (!s->once || s->device_stamp[to] != s->stamp) {
-            s->device_stamp[to] = s->stamp;
-            s->bundle_node[to] = s->n + q;
-            s->missing[flow->from]++;
-        }
-        s->carrier[q] = s->bundle_node[to];
-    }
-    s->missing[s->carrier[q]]++;
-}
-
-/* Priority: what ended last goes first. */
-static void load_backward(mo_sim *s, const int *device, const int64_t *end_ns)
-{
-    for (int i = 0; i < s->n; i++)
-        s->device[i] = device[i];
-    for (int node = 0; node < s->n_nodes; node++)
-        s->queue.key[node] = -end_ns[node];
-    mo_sim_clear(s);
-    for (int node = 0; node < s->n_nodes; node++)
-        s->missing[node] = 0;
-    for (int q = 0; q < s->x->n_flows; q++) {
-        if (q == s->x->tensor_start[s->x->flows[q].tensor])
-            s->stamp++;
-        find_carrier(s, q);
-    }
-    for (int i = 0; i < s->n; i++) {
-        s->arrival_ns[i] = 0;
-        if (s->missing[i] == 0)
-            mo_sim_op_ready(s, i);
-    }
-}
-
 void mo_sim_end_backward(mo_sim *s, int node)
 {
     const mo_instance *x = s->x;
@@ -114,7 +73,39 @@ void mo_justification_keys(mo_justification *justification, const int *device,
     mo_sim *s = justification->sim;
     int64_t all_ns;
 
-    load_backward(s, device, end_ns);
+    /* Priority: what ended last goes first. */
+    for (int i = 0; i < s->n; i++)
+        s->device[i] = device[i];
+    for (int node = 0; node < s->n_nodes; node++)
+        s->queue.key[node] = -end_ns[node];
+    mo_sim_clear(s);
+    for (int node = 0; node < s->n_nodes; node++)
+        s->missing[node] = 0;
+    for (int q = 0; q < s->x->n_flows; q++) {
+        if (q == s->x->tensor_start[s->x->flows[q].tensor])
+            s->bundle.stamp++;
+        /* The carrier of flow q is its producer itself, or its own transfer
+         * node or that of an earlier flow; the producer waits for each of them
+         * once. */
+        const mo_flow *flow = &s->x->flows[q];
+        int from = s->device[flow->from], to = s->device[flow->to];
+
+        s->carrier[q] = flow->from;
+        if (from != to && !s->channels.uncongested[from * s->n_devices + to]) {
+            if (!s->once || s->bundle.device_stamp[to] != s->bundle.stamp) {
+                s->bundle.device_stamp[to] = s->bundle.stamp;
+                s->bundle.node[to] = s->n + q;
+                s->missing[flow->from]++;
+            }
+            s->carrier[q] = s->bundle.node[to];
+        }
+        s->missing[s->carrier[q]]++;
+    }
+    for (int i = 0; i < s->n; i++) {
+        s->arrival_ns[i] = 0;
+        if (s->missing[i] == 0)
+            mo_sim_op_ready(s, i);
+    }
     all_ns = mo_sim_run_events(s, INT64_MAX);
     for (int i = 0; i < s->n; i++)
         key[i] = all_ns - s->start_ns[i] - mo_sim_p_ns(s, i);

@@ -35,11 +35,12 @@ static bool alloc_plan(mo_sim *s)
     s->release_ns = calloc(n, sizeof *s->release_ns);
     s->send_key = calloc(n_flows, sizeof *s->send_key);
     s->send_release_ns = calloc(n_flows, sizeof *s->send_release_ns);
-    s->remaining_ns = calloc(n, sizeof *s->remaining_ns);
-    s->min_tail_ns = calloc((size_t) s->n_devices + 1, sizeof *s->min_tail_ns);
+    s->prune.remaining_ns = calloc(n, sizeof *s->prune.remaining_ns);
+    s->prune.min_tail_ns =
+        calloc((size_t) s->n_devices + 1, sizeof *s->prune.min_tail_ns);
     return s->row && s->device && s->release_ns && s->send_key &&
-           s->send_release_ns && s->remaining_ns && s->min_tail_ns &&
-           alloc_heap(&s->queue, s->n_nodes);
+           s->send_release_ns && s->prune.remaining_ns &&
+           s->prune.min_tail_ns && alloc_heap(&s->queue, s->n_nodes);
 }
 
 static bool alloc_state(mo_sim *s)
@@ -48,27 +49,25 @@ static bool alloc_state(mo_sim *s)
 
     s->missing = calloc((size_t) s->n_nodes + 1, sizeof *s->missing);
     s->arrival_ns = calloc(n, sizeof *s->arrival_ns);
-    s->wake = s->queue; /* a node is never in both */
-    s->wake.key = calloc((size_t) s->n_nodes + 1, sizeof *s->wake.key);
-    s->ready = calloc(n_devices, sizeof *s->ready);
-    s->wakeup_mask = calloc(n_devices / 64 + 1, sizeof *s->wakeup_mask);
-    s->unstarted_ns = calloc(n_devices, sizeof *s->unstarted_ns);
-    s->device_stamp = calloc(n_devices, sizeof *s->device_stamp);
-    s->bundle_node = calloc(n_devices, sizeof *s->bundle_node);
-    s->slot_node = calloc((size_t) s->n_slots + 1, sizeof *s->slot_node);
-    return s->missing && s->arrival_ns && s->wake.key && s->ready &&
-           s->wakeup_mask && s->unstarted_ns && s->device_stamp &&
-           s->bundle_node && s->slot_node && alloc_heap(&s->slots, s->n_slots);
-}
-
-static bool alloc_log(mo_sim *s)
-{
-    size_t n = (size_t) s->n_nodes + 1;
-
-    s->log = calloc(n, sizeof *s->log);
-    s->ready_ns = calloc(n, sizeof *s->ready_ns);
-    s->start_ns = calloc(n, sizeof *s->start_ns);
-    return s->log && s->ready_ns && s->start_ns;
+    s->asleep.heap = s->queue; /* a node is never in both */
+    s->asleep.heap.key =
+        calloc((size_t) s->n_nodes + 1, sizeof *s->asleep.heap.key);
+    s->devices.ready = calloc(n_devices, sizeof *s->devices.ready);
+    s->devices.wakeup_mask =
+        calloc(n_devices / 64 + 1, sizeof *s->devices.wakeup_mask);
+    s->devices.unstarted_ns =
+        calloc(n_devices, sizeof *s->devices.unstarted_ns);
+    s->bundle.device_stamp = calloc(n_devices, sizeof *s->bundle.device_stamp);
+    s->bundle.node = calloc(n_devices, sizeof *s->bundle.node);
+    s->slots.node = calloc((size_t) s->slots.n + 1, sizeof *s->slots.node);
+    s->log.nodes = calloc((size_t) s->n_nodes + 1, sizeof *s->log.nodes);
+    s->ready_ns = calloc((size_t) s->n_nodes + 1, sizeof *s->ready_ns);
+    s->start_ns = calloc((size_t) s->n_nodes + 1, sizeof *s->start_ns);
+    return s->missing && s->arrival_ns && s->asleep.heap.key &&
+           s->devices.ready && s->devices.wakeup_mask &&
+           s->devices.unstarted_ns && s->bundle.device_stamp &&
+           s->bundle.node && s->slots.node && s->log.nodes && s->ready_ns &&
+           s->start_ns && alloc_heap(&s->slots.heap, s->slots.n);
 }
 
 static int count_slots(const mo_instance *x, mo_congestion congestion)
@@ -102,18 +101,18 @@ mo_status mo_sim_new(const mo_instance *x, const mo_regime *regime,
     s->n = x->n;
     s->n_devices = x->n_devices;
     s->n_nodes = x->n + x->n_flows;
-    s->n_slots = count_slots(x, regime->congestion);
-    s->checkpoint_at = INT_MAX;
+    s->slots.n = count_slots(x, regime->congestion);
+    s->checkpoint.at = INT_MAX;
     status = mo_channel_queues_open(&s->channels, x, regime->congestion, err);
-    if (status == MO_OK && !(alloc_plan(s) && alloc_state(s) && alloc_log(s)))
+    if (status == MO_OK && !(alloc_plan(s) && alloc_state(s)))
         status = mo_fail_memory(err);
     if (status != MO_OK) {
         mo_sim_free(s);
         return status;
     }
     for (int q = 0; q < s->x->n_flows; q++)
-        s->row[q] = s->once ? s->x->tensor_row[s->x->flows[q].tensor]
-                            : s->x->flow_row[q];
+        s->row[q] = s->once ? s->x->comm.tensor_row[s->x->flows[q].tensor]
+                            : s->x->comm.flow_row[q];
     *sim = s;
     return MO_OK;
 }
@@ -125,21 +124,21 @@ void mo_sim_free(mo_sim *s)
     mo_channel_queues_close(&s->channels);
     free(s->start_ns);
     free(s->ready_ns);
-    free(s->log);
-    free_heap(&s->slots);
-    free(s->slot_node);
+    free(s->log.nodes);
+    free_heap(&s->slots.heap);
+    free(s->slots.node);
     free(s->carrier);
-    free(s->bundle_node);
-    free(s->device_stamp);
-    free(s->unstarted_ns);
-    free(s->wakeup_mask);
-    free(s->ready);
-    free(s->wake.key);
+    free(s->bundle.node);
+    free(s->bundle.device_stamp);
+    free(s->devices.unstarted_ns);
+    free(s->devices.wakeup_mask);
+    free(s->devices.ready);
+    free(s->asleep.heap.key);
     free(s->arrival_ns);
     free(s->missing);
     free_heap(&s->queue);
-    free(s->min_tail_ns);
-    free(s->remaining_ns);
+    free(s->prune.min_tail_ns);
+    free(s->prune.remaining_ns);
     free(s->send_release_ns);
     free(s->send_key);
     free(s->release_ns);
@@ -153,8 +152,8 @@ void mo_sim_load_plan(mo_sim *s, const mo_sim_plan *plan)
     const mo_instance *x = s->x;
 
     memcpy(s->device, plan->device, (size_t) s->n * sizeof *s->device);
-    s->lags = plan->lags;
-    s->n_lags = plan->n_lags;
+    s->lags.list = plan->lags;
+    s->lags.n = plan->n_lags;
     for (int i = 0; i < s->n; i++) {
         s->queue.key[i] = plan->rank[i];
         s->release_ns[i] = plan->release_ns ? plan->release_ns[i] : 0;
@@ -178,30 +177,6 @@ int64_t mo_sim_run(mo_sim *s, const mo_sim_plan *plan, int64_t cutoff_ns)
     return mo_sim_run_events(s, cutoff_ns);
 }
 
-/* The first of a tensor's flows to a device. */
-static int first_flow_to(const mo_instance *x, const mo_schedule *s,
-                         const mo_transfer *t)
-{
-    int q = x->tensor_start[t->item];
-
-    while (s->device[x->flows[q].to] != t->to)
-        q++;
-    return q;
-}
-
-static void fill_transfer_times(const mo_sim *s, const mo_schedule *to,
-                                const int64_t *start_ns, mo_transfer *t)
-{
-    int q = s->once ? first_flow_to(s->x, to, t) : t->item;
-    int from = s->x->flows[q].from;
-    int channel = t->from * s->n_devices + t->to;
-
-    t->start_ns = s->channels.uncongested[channel]
-                      ? start_ns[from] + mo_instance_p_ns(s->x, from, t->from)
-                      : start_ns[s->n + q];
-    t->end_ns = t->start_ns + mo_sim_channel_ns(s, s->n + q, channel);
-}
-
 mo_status mo_sim_extract_schedule(const mo_sim *s, const int *device,
                                   const int64_t *start_ns,
                                   mo_schedule **schedule, mo_error *err)
@@ -212,8 +187,21 @@ mo_status mo_sim_extract_schedule(const mo_sim *s, const int *device,
     if (status != MO_OK)
         return status;
     memcpy(to->start_ns, start_ns, (size_t) s->n * sizeof *to->start_ns);
-    for (int i = 0; i < to->n_transfers; i++)
-        fill_transfer_times(s, to, start_ns, &to->transfers[i]);
+    for (int i = 0; i < to->n_transfers; i++) {
+        mo_transfer *t = &to->transfers[i];
+        int q = s->once ? s->x->tensor_start[t->item] : t->item;
+        int from = s->x->flows[q].from;
+        int channel = t->from * s->n_devices + t->to;
+
+        /* The first of a tensor's flows to the device. */
+        while (s->once && to->device[s->x->flows[q].to] != t->to)
+            q++;
+        t->start_ns =
+            s->channels.uncongested[channel]
+                ? start_ns[from] + mo_instance_p_ns(s->x, from, t->from)
+                : start_ns[s->n + q];
+        t->end_ns = t->start_ns + mo_sim_channel_ns(s, s->n + q, channel);
+    }
     status = mo_schedule_left_shift(s->x, to, err);
     if (status == MO_OK)
         *schedule = to;

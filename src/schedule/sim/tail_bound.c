@@ -6,13 +6,15 @@
 static int64_t remaining_of(const mo_sim *s, int op)
 {
     const mo_instance *x = s->x;
-    const int *kinds = x->pair_kind + (int64_t) s->device[op] * s->n_devices;
+    const int *kinds =
+        x->comm.pair_kind + (int64_t) s->device[op] * s->n_devices;
     int64_t tail_ns = 0;
 
     for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++) {
         int reader = x->flows[q].to, to = s->device[reader];
-        int64_t ns = x->comm_ns[(int64_t) s->row[q] * x->n_kinds + kinds[to]] +
-                     s->remaining_ns[reader];
+        int64_t ns =
+            x->comm.ns[(int64_t) s->row[q] * x->comm.n_kinds + kinds[to]] +
+            s->prune.remaining_ns[reader];
 
         tail_ns = ns > tail_ns ? ns : tail_ns;
     }
@@ -21,8 +23,8 @@ static int64_t remaining_of(const mo_sim *s, int op)
 
 static void lower_min_tail(mo_sim *s, int op)
 {
-    int64_t *least_ns = &s->min_tail_ns[s->device[op]];
-    int64_t tail_ns = s->remaining_ns[op] - mo_sim_p_ns(s, op);
+    int64_t *least_ns = &s->prune.min_tail_ns[s->device[op]];
+    int64_t tail_ns = s->prune.remaining_ns[op] - mo_sim_p_ns(s, op);
 
     if (tail_ns < *least_ns)
         *least_ns = tail_ns;
@@ -31,7 +33,7 @@ static void lower_min_tail(mo_sim *s, int op)
 void mo_tail_bounds_find_least(mo_sim *s)
 {
     for (int k = 0; k < s->n_devices; k++)
-        s->min_tail_ns[k] = INT64_MAX / 4;
+        s->prune.min_tail_ns[k] = INT64_MAX / 4;
     for (int i = 0; i < s->n; i++)
         lower_min_tail(s, i);
 }
@@ -39,7 +41,7 @@ void mo_tail_bounds_find_least(mo_sim *s)
 void mo_tail_bounds_find(mo_sim *s)
 {
     for (int i = s->n - 1; i >= 0; i--)
-        s->remaining_ns[i] = remaining_of(s, i);
+        s->prune.remaining_ns[i] = remaining_of(s, i);
     mo_tail_bounds_find_least(s);
 }
 
@@ -89,23 +91,6 @@ void mo_tail_bounds_op_moved(mo_tail_bounds *t, int op)
     mark_producers_stale(t, op);
 }
 
-static void update_op(mo_tail_bounds *t, int op)
-{
-    mo_sim *s = t->sim;
-    int64_t remaining_ns = remaining_of(s, op);
-
-    if (remaining_ns != s->remaining_ns[op]) {
-        if (!t->is_noted[op]) {
-            t->is_noted[op] = true;
-            t->op[t->n] = op;
-            t->old_ns[t->n++] = s->remaining_ns[op];
-        }
-        s->remaining_ns[op] = remaining_ns;
-        mark_producers_stale(t, op);
-    }
-    lower_min_tail(s, op);
-}
-
 /* Ops are in topological order: from the last to the first, each is updated
  * after all its readers. */
 void mo_tail_bounds_update(mo_tail_bounds *t)
@@ -113,14 +98,26 @@ void mo_tail_bounds_update(mo_tail_bounds *t)
     mo_sim *s = t->sim;
 
     for (int k = 0; k < s->n_devices && !t->has_old; k++)
-        t->old_least_ns[k] = s->min_tail_ns[k];
+        t->old_least_ns[k] = s->prune.min_tail_ns[k];
     t->has_old = true;
     for (; t->top >= 0; t->top--)
         while (t->stale[t->top]) {
             int bit = 63 - __builtin_clzll(t->stale[t->top]);
 
             t->stale[t->top] &= ~(UINT64_C(1) << bit);
-            update_op(t, t->top * 64 + bit);
+            int op = t->top * 64 + bit;
+            int64_t remaining_ns = remaining_of(s, op);
+
+            if (remaining_ns != s->prune.remaining_ns[op]) {
+                if (!t->is_noted[op]) {
+                    t->is_noted[op] = true;
+                    t->op[t->n] = op;
+                    t->old_ns[t->n++] = s->prune.remaining_ns[op];
+                }
+                s->prune.remaining_ns[op] = remaining_ns;
+                mark_producers_stale(t, op);
+            }
+            lower_min_tail(s, op);
         }
 }
 
@@ -137,10 +134,10 @@ void mo_tail_bounds_rollback(mo_tail_bounds *t)
 
     while (t->n > 0) {
         t->n--;
-        s->remaining_ns[t->op[t->n]] = t->old_ns[t->n];
+        s->prune.remaining_ns[t->op[t->n]] = t->old_ns[t->n];
         t->is_noted[t->op[t->n]] = false;
     }
     for (int k = 0; k < s->n_devices && t->has_old; k++)
-        s->min_tail_ns[k] = t->old_least_ns[k];
+        s->prune.min_tail_ns[k] = t->old_least_ns[k];
     t->has_old = false;
 }

@@ -63,15 +63,6 @@ static void check_capacity(mo_validate_state *j, int device, int128 bytes,
         (long long) clamp_bytes(bytes - capacity));
 }
 
-static void check_static(mo_validate_state *j, int128 *sum)
-{
-    for (int i = 0; i < j->x->n; i++)
-        if (j->device[i] != MO_FREE)
-            sum[j->device[i]] += j->x->memory_bytes[i];
-    for (int k = 0; k < j->x->n_devices; k++)
-        check_capacity(j, k, sum[k], "");
-}
-
 static void raise_to(int64_t *value, int64_t least)
 {
     if (*value < least)
@@ -132,22 +123,6 @@ static void add_workspace(live_state *l, int op)
     l->changes[l->n++] = (change){ until_ns, device, ENDS, true, -bytes };
 }
 
-static void add_lifetimes(live_state *l)
-{
-    const mo_validate_state *j = l->j;
-    const mo_instance *x = j->x;
-
-    for (int i = 0; i < x->n; i++)
-        add_workspace(l, i);
-    for (int t = 0; t < x->n_tensors; t++)
-        add_lifetime(l, j->device[x->tensor_from[t]],
-                     j->start_ns[x->tensor_from[t]], l->home_until_ns[t],
-                     x->tensor_bytes[t]);
-    for (int t = 0; t < j->n_sent; t++)
-        add_lifetime(l, j->sent[t].to, j->sent[t].start_ns, l->copy_until_ns[t],
-                     x->tensor_bytes[mo_validate_tensor(j, j->sent[t].item)]);
-}
-
 static int compare_changes(const void *a, const void *b)
 {
     const change *s = a, *t = b;
@@ -158,28 +133,6 @@ static int compare_changes(const void *a, const void *b)
     if (by == 0)
         by = mo_validate_compare(s->device, t->device);
     return by != 0 ? by : mo_validate_compare(s->bytes, t->bytes);
-}
-
-static void sweep_peaks(live_state *l)
-{
-    if (l->n > 1)
-        qsort(l->changes, l->n, sizeof *l->changes, compare_changes);
-    for (size_t i = 0; i < l->n; i++) {
-        const change *c = &l->changes[i];
-        int128 beside = 0; /* above the workspace already in use */
-
-        if (c->phase == SPIKE) {
-            if (c->bytes > l->work[c->device])
-                beside = c->bytes - l->work[c->device];
-        } else {
-            l->now[c->device] += c->bytes;
-            l->work[c->device] += c->work ? c->bytes : 0;
-        }
-        if (l->now[c->device] + beside > l->most[c->device]) {
-            l->most[c->device] = l->now[c->device] + beside;
-            l->when_ns[c->device] = c->at_ns;
-        }
-    }
 }
 
 static mo_validate_label label_moment(int64_t at_ns)
@@ -208,37 +161,38 @@ static void check_live(live_state *l)
             l->now[l->j->device[i]] += l->j->x->weight_bytes[i];
     for (int k = 0; k < l->j->x->n_devices; k++)
         l->most[k] = l->now[k];
-    add_lifetimes(l);
-    sweep_peaks(l);
+    const mo_validate_state *j = l->j;
+    const mo_instance *x = j->x;
+
+    for (int i = 0; i < x->n; i++)
+        add_workspace(l, i);
+    for (int t = 0; t < x->n_tensors; t++)
+        add_lifetime(l, j->device[x->tensor_from[t]],
+                     j->start_ns[x->tensor_from[t]], l->home_until_ns[t],
+                     x->tensor_bytes[t]);
+    for (int t = 0; t < j->n_sent; t++)
+        add_lifetime(l, j->sent[t].to, j->sent[t].start_ns, l->copy_until_ns[t],
+                     x->tensor_bytes[mo_validate_tensor(j, j->sent[t].item)]);
+    if (l->n > 1)
+        qsort(l->changes, l->n, sizeof *l->changes, compare_changes);
+    for (size_t i = 0; i < l->n; i++) {
+        const change *c = &l->changes[i];
+        int128 beside = 0; /* above the workspace already in use */
+
+        if (c->phase == SPIKE) {
+            if (c->bytes > l->work[c->device])
+                beside = c->bytes - l->work[c->device];
+        } else {
+            l->now[c->device] += c->bytes;
+            l->work[c->device] += c->work ? c->bytes : 0;
+        }
+        if (l->now[c->device] + beside > l->most[c->device]) {
+            l->most[c->device] = l->now[c->device] + beside;
+            l->when_ns[c->device] = c->at_ns;
+        }
+    }
     for (int k = 0; k < l->j->x->n_devices; k++)
         check_capacity(l->j, k, l->most[k], label_moment(l->when_ns[k]).text);
-}
-
-static mo_status validate_live(mo_validate_state *j, int128 *sums,
-                               mo_error *err)
-{
-    size_t n_devices = (size_t) j->x->n_devices;
-    size_t n_tensors = (size_t) j->x->n_tensors, n_sent = (size_t) j->n_sent;
-    size_t n_held = (size_t) j->x->n + n_tensors + n_sent;
-    live_state l = { .j = j,
-                     .now = sums,
-                     .most = sums + n_devices,
-                     .work = sums + 2 * n_devices };
-    mo_status status = MO_OK;
-
-    l.changes = calloc(n_held + 1, 2 * sizeof *l.changes);
-    l.home_until_ns = calloc(n_tensors + 1, sizeof *l.home_until_ns);
-    l.copy_until_ns = calloc(n_sent + 1, sizeof *l.copy_until_ns);
-    l.when_ns = calloc(n_devices + 1, sizeof *l.when_ns);
-    if (l.changes && l.home_until_ns && l.copy_until_ns && l.when_ns)
-        check_live(&l);
-    else
-        status = mo_fail_memory(err);
-    free(l.changes);
-    free(l.home_until_ns);
-    free(l.copy_until_ns);
-    free(l.when_ns);
-    return status;
 }
 
 mo_status mo_validate_memory(mo_validate_state *j, mo_error *err)
@@ -248,10 +202,36 @@ mo_status mo_validate_memory(mo_validate_state *j, mo_error *err)
 
     if (!sums)
         return mo_fail_memory(err);
-    if (j->s->regime.memory == MO_MEMORY_LIVE)
-        status = validate_live(j, sums, err);
-    else
-        check_static(j, sums);
+    if (j->s->regime.memory == MO_MEMORY_LIVE) {
+        size_t n_devices = (size_t) j->x->n_devices;
+        size_t n_tensors = (size_t) j->x->n_tensors,
+               n_sent = (size_t) j->n_sent;
+        size_t n_held = (size_t) j->x->n + n_tensors + n_sent;
+        live_state l = { .j = j,
+                         .now = sums,
+                         .most = sums + n_devices,
+                         .work = sums + 2 * n_devices };
+
+        status = MO_OK;
+        l.changes = calloc(n_held + 1, 2 * sizeof *l.changes);
+        l.home_until_ns = calloc(n_tensors + 1, sizeof *l.home_until_ns);
+        l.copy_until_ns = calloc(n_sent + 1, sizeof *l.copy_until_ns);
+        l.when_ns = calloc(n_devices + 1, sizeof *l.when_ns);
+        if (l.changes && l.home_until_ns && l.copy_until_ns && l.when_ns)
+            check_live(&l);
+        else
+            status = mo_fail_memory(err);
+        free(l.changes);
+        free(l.home_until_ns);
+        free(l.copy_until_ns);
+        free(l.when_ns);
+    } else {
+        for (int i = 0; i < j->x->n; i++)
+            if (j->device[i] != MO_FREE)
+                sums[j->device[i]] += j->x->memory_bytes[i];
+        for (int k = 0; k < j->x->n_devices; k++)
+            check_capacity(j, k, sums[k], "");
+    }
     free(sums);
     return status;
 }

@@ -80,29 +80,6 @@ static void check_overlapping(mo_validate_state *j, interval *intervals,
 
 /* (1c), pins, groups and (1e): constraints on ops and devices. */
 
-/* first: by group, its first op, plus 1. */
-static void check_group(mo_validate_state *j, int op, int *first)
-{
-    const mo_instance *x = j->x;
-    int group = x->group[op], other;
-
-    if (group == MO_FREE)
-        return;
-    if (first[group] == 0) {
-        first[group] = op + 1;
-        return;
-    }
-    other = first[group] - 1;
-    if (j->device[op] != j->device[other])
-        mo_validate_add_violation(
-            j, MO_VIOLATION_GROUP, 0,
-            "ops %s and %s belong on one device and are on %s and %s",
-            mo_validate_label_op(x, other).text,
-            mo_validate_label_op(x, op).text,
-            mo_validate_label_device(x, j->device[other]).text,
-            mo_validate_label_device(x, j->device[op]).text);
-}
-
 static void report_overlap(mo_validate_state *j, const interval *a,
                            const interval *b, int64_t amount_ns)
 {
@@ -136,6 +113,8 @@ mo_status mo_validate_devices(mo_validate_state *j, mo_error *err)
         size_t n = 0;
 
         for (int i = 0; i < x->n; i++) {
+            int group, other;
+
             if (j->device[i] == MO_FREE)
                 continue;
             j->verdict->busy_ns[j->device[i]] +=
@@ -147,7 +126,22 @@ mo_status mo_validate_devices(mo_validate_state *j, mo_error *err)
                     mo_validate_label_op(x, i).text,
                     mo_validate_label_device(x, x->pin[i]).text,
                     mo_validate_label_device(x, j->device[i]).text);
-            check_group(j, i, first);
+            group = x->group[i];
+            if (group == MO_FREE)
+                continue;
+            if (first[group] == 0) {
+                first[group] = i + 1;
+                continue;
+            }
+            other = first[group] - 1;
+            if (j->device[i] != j->device[other])
+                mo_validate_add_violation(
+                    j, MO_VIOLATION_GROUP, 0,
+                    "ops %s and %s belong on one device and are on %s and %s",
+                    mo_validate_label_op(x, other).text,
+                    mo_validate_label_op(x, i).text,
+                    mo_validate_label_device(x, j->device[other]).text,
+                    mo_validate_label_device(x, j->device[i]).text);
         }
         for (int i = 0; i < j->x->n; i++)
             if (j->device[i] != MO_FREE)

@@ -91,34 +91,26 @@ static void report_superfluous(mo_validate_state *j, const mo_transfer *t,
         mo_validate_label_us(t->end_ns - t->start_ns).text, why);
 }
 
-static int64_t abs_difference(int64_t a, int64_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
-static void check_length(mo_validate_state *j, const mo_transfer *t)
-{
-    int64_t right_ns = transfer_ns(j, t->item, t->from, t->to);
-    int64_t claimed_ns = t->end_ns - t->start_ns;
-
-    if (claimed_ns != right_ns)
-        mo_validate_add_violation(j, MO_VIOLATION_TRANSFER,
-                                  abs_difference(claimed_ns, right_ns),
-                                  "the transfer of %s takes %s and not %s",
-                                  mo_validate_label_transfer(j, t).text,
-                                  mo_validate_label_us(right_ns).text,
-                                  mo_validate_label_us(claimed_ns).text);
-}
-
 /* A required transfer: source, duration and start. */
 static void check_transfer(mo_validate_state *j, const mo_transfer *t)
 {
     int producer = producer_of(j, t->item);
     int64_t early_ns = j->end_ns[producer] - t->start_ns;
 
-    if (t->from == j->device[producer])
-        check_length(j, t);
-    else
+    if (t->from == j->device[producer]) {
+        int64_t right_ns = transfer_ns(j, t->item, t->from, t->to);
+        int64_t claimed_ns = t->end_ns - t->start_ns;
+
+        if (claimed_ns != right_ns)
+            mo_validate_add_violation(j, MO_VIOLATION_TRANSFER,
+                                      claimed_ns > right_ns
+                                          ? claimed_ns - right_ns
+                                          : right_ns - claimed_ns,
+                                      "the transfer of %s takes %s and not %s",
+                                      mo_validate_label_transfer(j, t).text,
+                                      mo_validate_label_us(right_ns).text,
+                                      mo_validate_label_us(claimed_ns).text);
+    } else
         mo_validate_add_violation(
             j, MO_VIOLATION_TRANSFER, 0,
             "the transfer of %s does not begin on %s, where %s is",

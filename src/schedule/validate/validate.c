@@ -58,19 +58,15 @@ void mo_validate_add_violation(mo_validate_state *j, mo_violation_kind rule,
         j->status = mo_fail_memory(j->err);
 }
 
-static mo_validate_label quote_name(const char *name)
+mo_validate_label mo_validate_label_op(const mo_instance *x, int op)
 {
+    const char *name = x->op_names[op];
     mo_validate_label label;
     char visible[NAME_SIZE];
 
     snprintf(label.text, sizeof label.text, "\"%s\"",
              mo_utf8_escape_controls(visible, sizeof visible, name));
     return label;
-}
-
-mo_validate_label mo_validate_label_op(const mo_instance *x, int op)
-{
-    return quote_name(x->op_names[op]);
 }
 
 mo_validate_label mo_validate_label_device(const mo_instance *x, int device)
@@ -176,15 +172,6 @@ static void check_op_claim(mo_validate_state *j, int op)
                                   mo_validate_label_us(start_ns).text);
 }
 
-static bool item_exists(const mo_validate_state *j, const mo_transfer *t)
-{
-    int n_items = j->s->regime.tensors == MO_TENSORS_ONCE ? j->x->n_tensors
-                                                          : j->x->n_flows;
-
-    return t->item >= 0 && t->item < n_items && t->from >= 0 &&
-           t->from < j->x->n_devices && t->to >= 0 && t->to < j->x->n_devices;
-}
-
 /* A transfer that ends before it starts is reported and counts as taking no
  * time. */
 static void check_transfer_claim(mo_validate_state *j,
@@ -192,7 +179,10 @@ static void check_transfer_claim(mo_validate_state *j,
 {
     mo_transfer t = *claimed;
 
-    if (!item_exists(j, &t)) {
+    int n_items = j->s->regime.tensors == MO_TENSORS_ONCE ? j->x->n_tensors
+                                                          : j->x->n_flows;
+    if (!(t.item >= 0 && t.item < n_items && t.from >= 0 &&
+          t.from < j->x->n_devices && t.to >= 0 && t.to < j->x->n_devices)) {
         mo_validate_add_violation(
             j, MO_VIOLATION_TRANSFER, 0,
             "there is no item %d to send from device number %d to %d", t.item,
@@ -229,23 +219,6 @@ static int compare_transfers(const void *a, const void *b)
     return by != 0 ? by : mo_validate_compare(s->from, t->from);
 }
 
-static void check_objective(mo_validate_state *j)
-{
-    int64_t claimed_ns = clamp_time(j->s->makespan_ns), last_ns = 0, off_ns;
-
-    for (int i = 0; i < j->x->n; i++)
-        if (j->end_ns[i] > last_ns)
-            last_ns = j->end_ns[i];
-    off_ns = claimed_ns > last_ns ? claimed_ns - last_ns : last_ns - claimed_ns;
-    if (off_ns > 0)
-        mo_validate_add_violation(j, MO_VIOLATION_OBJECTIVE, off_ns,
-                                  "the makespan is %s and not %s, %s %s",
-                                  mo_validate_label_us(last_ns).text,
-                                  mo_validate_label_us(j->s->makespan_ns).text,
-                                  mo_validate_label_us(off_ns).text,
-                                  claimed_ns > last_ns ? "less" : "more");
-}
-
 static mo_status check_all(mo_validate_state *j, mo_error *err)
 {
     mo_status status;
@@ -264,7 +237,19 @@ static mo_status check_all(mo_validate_state *j, mo_error *err)
         status = mo_validate_congestion(j, err);
     if (status == MO_OK)
         status = mo_validate_memory(j, err);
-    check_objective(j);
+    int64_t claimed_ns = clamp_time(j->s->makespan_ns), last_ns = 0, off_ns;
+
+    for (int i = 0; i < j->x->n; i++)
+        if (j->end_ns[i] > last_ns)
+            last_ns = j->end_ns[i];
+    off_ns = claimed_ns > last_ns ? claimed_ns - last_ns : last_ns - claimed_ns;
+    if (off_ns > 0)
+        mo_validate_add_violation(j, MO_VIOLATION_OBJECTIVE, off_ns,
+                                  "the makespan is %s and not %s, %s %s",
+                                  mo_validate_label_us(last_ns).text,
+                                  mo_validate_label_us(j->s->makespan_ns).text,
+                                  mo_validate_label_us(off_ns).text,
+                                  claimed_ns > last_ns ? "less" : "more");
     return status != MO_OK ? status : j->status;
 }
 

@@ -110,7 +110,7 @@ static void random_step(mo_random *random, mo_point_program *point)
                            .y = 5 };
     mo_point_signature kind = mo_point_op_signature(step.op);
 
-    step.elem = kind.real
+    step.elem = kind.real && step.op != MO_POINT_TO_REAL
                     ? (mo_elem) mo_random_below(random, MO_ELEM_I64)
                     : (mo_elem) (MO_ELEM_I64 + mo_random_below(random, 9));
     step.a = random_register(random, point, kind.a_real);

@@ -216,10 +216,57 @@ static int64_t slow_power(int64_t a, int64_t b)
     return (int64_t) result;
 }
 
+/* Of unsigned integers; those of *step that do not depend on the sign are left
+ * to slow_integer(), which then has *differs false. */
+static int64_t slow_natural(const mo_point_step *step, uint64_t u, uint64_t v,
+                            bool *differs)
+{
+    *differs = true;
+    switch (step->op) {
+    case MO_POINT_I_ABS:
+    case MO_POINT_I_RELU:
+        return (int64_t) u;
+    case MO_POINT_I_SIGN:
+        return u != 0;
+    case MO_POINT_I_CLAMP:
+        if (u < (uint64_t) fmax(0, ceil(step->x)))
+            u = (uint64_t) fmax(0, ceil(step->x));
+        return (int64_t) (u > (uint64_t) step->y ? (uint64_t) step->y : u);
+    case MO_POINT_I_DIVIDE:
+    case MO_POINT_I_FLOOR_DIVIDE:
+        return v == 0 ? 0 : (int64_t) (u / v);
+    case MO_POINT_I_MOD:
+    case MO_POINT_I_FLOOR_MOD:
+        return v == 0 ? 0 : (int64_t) (u % v);
+    case MO_POINT_I_MAXIMUM:
+        return (int64_t) (u > v ? u : v);
+    case MO_POINT_I_MINIMUM:
+        return (int64_t) (u < v ? u : v);
+    case MO_POINT_I_LESS:
+        return u < v;
+    case MO_POINT_I_LESS_EQUAL:
+        return u <= v;
+    case MO_POINT_I_GREATER:
+        return u > v;
+    case MO_POINT_I_GREATER_EQUAL:
+        return u >= v;
+    case MO_POINT_I_SHIFT_RIGHT:
+        return v > 63 ? 0 : (int64_t) (u >> v);
+    default:
+        *differs = false;
+        return 0;
+    }
+}
+
 int64_t slow_integer(const mo_point_step *step, int64_t a, int64_t b)
 {
     uint64_t u = (uint64_t) a, v = (uint64_t) b;
+    bool differs = false;
+    int64_t natural =
+        step->elem == MO_ELEM_U64 ? slow_natural(step, u, v, &differs) : 0;
 
+    if (differs)
+        return natural;
     switch (step->op) {
     case MO_POINT_I_ABS:
         return (int64_t) (a < 0 ? 0 - u : u);
@@ -298,7 +345,11 @@ static slow_register slow_step(const mo_point_step *step,
     if (step->op == MO_POINT_SELECT || step->op == MO_POINT_I_SELECT)
         return a->integer ? *b : regs[step->c];
     if (step->op == MO_POINT_TO_REAL)
-        out.real = (double) a->integer;
+        out.real = step->elem == MO_ELEM_U64 ? (double) (uint64_t) a->integer
+                                             : (double) a->integer;
+    else if (step->op == MO_POINT_TRUNCATE && step->elem == MO_ELEM_U64 &&
+             a->real >= 0x1p63 && a->real < 0x1p64)
+        out.integer = (int64_t) (uint64_t) a->real;
     else if (!kind.real && kind.a_real)
         out.integer =
             slow_test(step->op, a->real, kind.arity > 1 ? b->real : 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of exec/backend/cpu/gemm/gemm_epilogue.h: epilogues of the
+/* Tests of exec/backend/cpu/conv/cpu_conv.h: epilogues of the
  * micro-kernels equal the pointwise program behind the call, bit by bit. */
-#include "exec/backend/cpu/gemm/gemm_epilogue.h"
+#include "exec/backend/cpu/conv/cpu_conv.h"
 
 #include <math.h>
 

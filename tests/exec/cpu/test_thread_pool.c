@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: threads */
-/* Tests of exec/backend/cpu/unit/thread_pool.h. */
+/* Tests of exec/backend/cpu/unit/cpu_unit.h. */
 #include <config.h>
 
-#include "exec/backend/cpu/unit/thread_pool.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
 
 #include <stdatomic.h>
 #include <time.h>

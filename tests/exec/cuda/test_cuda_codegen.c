@@ -135,13 +135,16 @@ static int find_groups(group groups[GROUPS])
     return n;
 }
 
-static mo_point_step step_of(mo_point_op op)
+/* natural: I are u64. */
+static mo_point_step step_of(mo_point_op op, bool natural)
 {
     static const mo_elem reals[] = { MO_ELEM_F16, MO_ELEM_BF16, MO_ELEM_F32 };
     mo_point_step step = { op, 0, 1, 2, 0.75, 1.5, reals[op % 3] };
 
     if (op == MO_POINT_I_WRAP)
         step.elem = MO_ELEM_I8;
+    else if (natural && op != MO_POINT_ROUND_TO)
+        step.elem = MO_ELEM_U64;
     if (op == MO_POINT_I_CLAMP)
         step.x = -2.5;
     return step;
@@ -157,13 +160,14 @@ static int push(mo_point_program *p, mo_point_op op, int a, int b, int c,
     return reg;
 }
 
-static void write_program(mo_point_program *p, const group *g)
+static void write_program(mo_point_program *p, const group *g, bool natural)
 {
     bool real = mo_point_op_signature(g->first).real;
 
-    p->result = mo_point_push_step(p, step_of(g->first));
+    p->result = mo_point_push_step(p, step_of(g->first, natural));
     for (int j = 1; j < g->n; j++) {
-        int made = mo_point_push_step(p, step_of((mo_point_op) (g->first + j)));
+        int made = mo_point_push_step(
+            p, step_of((mo_point_op) (g->first + j), natural));
         int number = push(p, MO_POINT_I_CLAMP, 3, 0, 0, j);
         int is_it = push(p, MO_POINT_I_EQUAL, 3, number, 0, 0);
 
@@ -207,7 +211,7 @@ static void add_operand(call_case *c, bool real, mo_elem type, int dim)
     operand->access.stride[dim] = 1;
 }
 
-static void write_case(call_case *c, const group *g, mo_elem type)
+static void write_case(call_case *c, const group *g, mo_elem type, bool natural)
 {
     mo_point_signature kind = mo_point_op_signature(g->first);
     mo_shape shape = shape_of(3, (int64_t) g->n, count_values(kind.a_real),
@@ -224,7 +228,7 @@ static void write_case(call_case *c, const group *g, mo_elem type)
         mo_tensor_set_int(which, i, i);
     p->n_operands = 4;
     p->operands[3] = (mo_point_operand){ MO_ELEM_I32, { 0, { 1 } } };
-    write_program(p, g);
+    write_program(p, g, natural);
     p->out = mo_point_access_dense(&shape);
     case_out(c, kind.real ? type : MO_ELEM_I64, shape);
 }
@@ -265,7 +269,7 @@ static void run_cpu(call_case *const *cases, int n)
     mo_backend_cpu.close(unit);
 }
 
-static void check_steps(mo_elem type, double allowed)
+static void check_steps(mo_elem type, double allowed, bool natural)
 {
     group groups[GROUPS];
     call_case cases[GROUPS], *list[GROUPS];
@@ -274,7 +278,7 @@ static void check_steps(mo_elem type, double allowed)
 
     for (int i = 0; i < n; i++) {
         list[i] = &cases[i];
-        write_case(&cases[i], &groups[i], type);
+        write_case(&cases[i], &groups[i], type, natural);
     }
     run_cpu(list, n);
     for (int i = 0; i < n; i++) {
@@ -292,13 +296,15 @@ static void check_steps(mo_elem type, double allowed)
 
 START_TEST(every_step_on_floats_is_the_cpus)
 {
-    check_steps(MO_ELEM_F32, 1e-5);
+    check_steps(MO_ELEM_F32, 1e-5, false);
+    check_steps(MO_ELEM_F32, 1e-5, true);
 }
 END_TEST
 
 START_TEST(every_step_on_doubles_is_the_cpus)
 {
-    check_steps(MO_ELEM_F64, 1e-13);
+    check_steps(MO_ELEM_F64, 1e-13, false);
+    check_steps(MO_ELEM_F64, 1e-13, true);
 }
 END_TEST
 

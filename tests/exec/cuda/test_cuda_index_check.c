@@ -78,13 +78,47 @@ START_TEST(indices_outside_are_errors)
 }
 END_TEST
 
+START_TEST(unsigned_indices_do_not_count_from_the_end)
+{
+    int64_t indices[] = { 3, 0, -1 }; /* 2^64 - 1 */
+    mo_error said = { 0 };
+    call_case c;
+
+    case_begin(&c, MO_CALL_GATHER);
+    c.call.u.gather = (mo_call_gather){ .kind = MO_CALL_GATHER_AXIS,
+                                        .batch = 1,
+                                        .outer = 1,
+                                        .axis = 4,
+                                        .count = 3,
+                                        .inner = 1 };
+    case_in(&c, MO_ELEM_F32, shape_of(1, INT64_C(4)), 1);
+    case_in(&c, MO_ELEM_U64, shape_of(1, INT64_C(3)), 1);
+    case_out(&c, MO_ELEM_F32, shape_of(1, INT64_C(3)));
+    ck_assert_int_eq(try_indices(&c, indices, &said), MO_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(said.text, "outside of 4 elements"));
+    indices[2] = 1;
+    MUST(try_indices(&c, indices, &err));
+    case_end(&c);
+}
+END_TEST
+
+static const struct {
+    mo_elem elem;
+    int64_t index;
+    const char *text;
+} constants[] = {
+    { MO_ELEM_I64, 9, "index 9 " },
+    { MO_ELEM_I64, -5, "index -5 " },
+    { MO_ELEM_U64, -1, "index 18446744073709551615 " },
+};
+
 START_TEST(constant_indices_outside_are_refused)
 {
-    int64_t wrong[] = { 1, 9 };
+    int64_t wrong[] = { 1, constants[_i].index };
     mo_call call = { .kind = MO_CALL_GATHER, .n_in = 2, .n_out = 1 };
     mo_backend_operand in[2] = {
         { { MO_ELEM_F32, shape_of(1, INT64_C(4)) }, NULL },
-        { { MO_ELEM_I64, shape_of(1, INT64_C(2)) }, wrong }
+        { { constants[_i].elem, shape_of(1, INT64_C(2)) }, wrong }
     };
     mo_tensor_desc out = { MO_ELEM_F32, shape_of(1, INT64_C(2)) };
     mo_backend_unit *unit =
@@ -102,7 +136,7 @@ START_TEST(constant_indices_outside_are_refused)
     ck_assert_int_eq(mo_backend_cuda.prepare(unit, &call, in, &out, &kernel,
                                              &workspace, &err),
                      MO_E_INPUT);
-    ck_assert_ptr_nonnull(strstr(err.text, "index 9"));
+    ck_assert_ptr_nonnull(strstr(err.text, constants[_i].text));
 }
 END_TEST
 
@@ -110,5 +144,6 @@ SUITE(cuda_index_check)
 {
     use_cuda();
     EACH(indices_outside_are_errors, 2);
-    TEST(constant_indices_outside_are_refused);
+    TEST(unsigned_indices_do_not_count_from_the_end);
+    EACH(constant_indices_outside_are_refused, COUNT(constants));
 }

@@ -385,16 +385,22 @@ static tuning_case open_tuning_case(const char *cache, bool measure)
 
 static const char *const names[] = { "slow way", "none", "quick way", "slow" };
 
+static mo_status tune(tuning_case *c, uint64_t key, int n, int *best,
+                      mo_error *err)
+{
+    return mo_cuda_autotune(
+        c->unit,
+        &(mo_cuda_autotune_candidates){ key, names, n, run_candidate, c }, best,
+        err);
+}
+
 START_TEST(the_fastest_that_works_is_chosen)
 {
     tuning_case c = open_tuning_case("", true);
     int best = -1;
-    int64_t ns = -1;
 
-    MUST(mo_cuda_autotune(c.unit, 1, names, 4, run_candidate, &c, &best, &ns,
-                          &err));
+    MUST(tune(&c, 1, 4, &best, &err));
     ck_assert_int_eq(best, 2);
-    ck_assert_int_ge(ns, 0);
     cuda->close(c.unit);
 }
 END_TEST
@@ -403,11 +409,9 @@ START_TEST(without_measuring_the_first_that_works_is_chosen)
 {
     tuning_case c = open_tuning_case("", false);
     int best = -1;
-    int64_t ns = -1;
 
     c.status[0] = MO_E_SUPPORT;
-    MUST(mo_cuda_autotune(c.unit, 1, names, 4, run_candidate, &c, &best, &ns,
-                          &err));
+    MUST(tune(&c, 1, 4, &best, &err));
     ck_assert_int_eq(best, 2);
     ck_assert_int_eq(c.tries, 3);
     cuda->close(c.unit);
@@ -419,20 +423,13 @@ START_TEST(failures_are_told)
     tuning_case c = open_tuning_case("", _i);
     mo_error err = { 0 };
     int best = -1;
-    int64_t ns = -1;
 
     c.status[0] = MO_E_INPUT;
-    ck_assert_int_eq(mo_cuda_autotune(c.unit, 1, names, 4, run_candidate, &c,
-                                      &best, &ns, &err),
-                     MO_E_INPUT);
+    ck_assert_int_eq(tune(&c, 1, 4, &best, &err), MO_E_INPUT);
     ck_assert_str_eq(err.text, "candidate 0");
     c.status[0] = MO_E_SUPPORT;
-    ck_assert_int_eq(mo_cuda_autotune(c.unit, 1, names, 2, run_candidate, &c,
-                                      &best, &ns, &err),
-                     MO_E_SUPPORT);
-    ck_assert_int_eq(mo_cuda_autotune(c.unit, 1, names, 0, run_candidate, &c,
-                                      &best, &ns, &err),
-                     MO_E_SUPPORT);
+    ck_assert_int_eq(tune(&c, 1, 2, &best, &err), MO_E_SUPPORT);
+    ck_assert_int_eq(tune(&c, 1, 0, &best, &err), MO_E_SUPPORT);
     cuda->close(c.unit);
 }
 END_TEST
@@ -443,13 +440,10 @@ static int count_tuning_runs(const char *folder, uint64_t key, int n, int *best)
 {
     tuning_case c = open_tuning_case(folder, true);
     int chosen = -1;
-    int64_t ns = -1;
 
-    MUST(mo_cuda_autotune(c.unit, key, names, n, run_candidate, &c, &chosen,
-                          &ns, &err));
+    MUST(tune(&c, key, n, &chosen, &err));
     ck_assert(*best < 0 || chosen == *best);
     *best = chosen;
-    ck_assert_int_ge(ns, 0);
     cuda->close(c.unit);
     return c.tries;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: threads */
-/* Tests of exec/measure/bench_link.h: rows, sizes and times of messages. */
+/* Tests of exec/measure/bench.h: rows, sizes and times of messages. */
 #include <config.h>
 
-#include "exec/measure/bench_link.h"
+#include "exec/measure/bench.h"
 
 #include <stdio.h>
 

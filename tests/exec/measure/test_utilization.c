@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of exec/measure/utilization.h, exec/measure/chrome_trace.h and
+ * Tests of exec/measure/run_analysis.h, exec/measure/run_analysis.h and
  * mo_run_align_timeline, on a synthetic run:
  *
  *     A  |call 0 0..10|send 10|            |await 10..16|
  *     B  |receive 0|call 1 0..12|await 12..20|call 2 20..30|
  */
-#include "exec/measure/utilization.h"
+#include "exec/measure/run_analysis.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "exec/runtime/gather.h"
-#include "exec/measure/chrome_trace.h"
 #include "tests/support/suite.h"
 #include "tests/support/text.h"
 

@@ -30,7 +30,7 @@ typedef struct job {
     const mo_exec_plan *plan;
     int rank_of[RANDOM_PLAN_DEVICES];
     int n_ranks;
-    bool safe;
+    bool one_comm;
     rank ranks[RANKS];
 } job;
 
@@ -90,7 +90,7 @@ static void order_rank(job *j, int which)
     mo_joint_state *joint = &r->joint;
 
     MUST(mo_nccl_comm_layout_compute(j->plan, j->rank_of, is_gpu, which,
-                                     j->safe, &r->layout, &err));
+                                     j->one_comm, &r->layout, &err));
     r->options =
         (mo_run_plan_options){ .transport = &transport,
                                .world =
@@ -137,7 +137,7 @@ static void make_job(job *j, unsigned seed)
     memset(j, 0, sizeof *j);
     random_plan_make(&j->made, seed, n_devices);
     j->plan = j->made.plan;
-    j->safe = seed % 4 == 3;
+    j->one_comm = seed % 4 == 3;
     j->n_ranks = 2 + mo_random_below(&random, n_devices - 1);
     for (int d = 0; d < n_devices; d++)
         j->rank_of[d] = mo_random_below(&random, j->n_ranks);

@@ -24,8 +24,8 @@ mo_tensor_dense tensor_of(const char *text)
 {
     mo_tensor_dense dense = { 0 };
     mo_tensor_desc desc;
-    const char *at = read_desc(text, &desc);
-    double last = 0;
+    const char *first = read_desc(text, &desc), *at = first;
+    bool repeats = false;
 
     MUST(mo_tensor_new(&desc, &dense, &err));
     for (int64_t i = 0; i < mo_tensor_desc_elements(&desc); i++) {
@@ -33,13 +33,16 @@ mo_tensor_dense tensor_of(const char *text)
         double x = strtod(at, &end);
 
         if (end == at) {
-            ck_assert_msg(i == 1, "'%s' has %d numbers", text, (int) i);
-            for (; i < mo_tensor_desc_elements(&desc); i++)
-                mo_tensor_set_double(&dense, i, last);
-            break;
+            ck_assert_msg(i == 1 || repeats, "'%s' has %d numbers", text,
+                          (int) i);
+            repeats = true;
+            at = first;
+            x = strtod(at, &end);
         }
-        mo_tensor_set_double(&dense, i, x);
-        last = x;
+        if (mo_elem_is_float(desc.elem))
+            mo_tensor_set_double(&dense, i, x);
+        else
+            mo_tensor_set_int(&dense, i, (int64_t) strtoull(at, NULL, 10));
         at = end;
     }
     return dense;
@@ -66,7 +69,9 @@ void check_tensor(const mo_tensor_dense *dense, const char *text,
         double x = mo_tensor_get_double(dense, i),
                y = mo_tensor_get_double(&said, i);
 
-        ck_assert_msg(real ? is_near(x, y) : x == y,
+        ck_assert_msg(real ? is_near(x, y)
+                           : mo_tensor_get_int(dense, i) ==
+                                 mo_tensor_get_int(&said, i),
                       "%s: element %d is %.9g, not %.9g", what, (int) i, x, y);
     }
     mo_tensor_clear(&said);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tests/exec/op/op_case.h"
+#include "tests/exec/support/run_calls.h"
 #include "tests/support/suite.h"
 
 static int64_t from_front(const mo_tensor_dense *indices, int64_t i,
@@ -345,12 +346,19 @@ static const struct {
     const char *type;
     int64_t index;
     int n_more; /* inputs behind data and indices */
+    bool is_u64;
 } outside[] = {
-    { "Gather", 5, 1 },          { "Gather", -6, 1 },
-    { "Gather", INT64_MIN, 1 },  { "GatherElements", 5, 0 },
-    { "GatherND", 5, 0 },        { "GatherND", INT64_MAX, 0 },
-    { "ScatterUpdate", 5, 2 },   { "ScatterElementsUpdate", -6, 2 },
-    { "ScatterNDUpdate", 5, 1 },
+    { "Gather", 5, 1, false },
+    { "Gather", -6, 1, false },
+    { "Gather", INT64_MIN, 1, false },
+    { "Gather", -1, 1, true }, /* 2^64 - 1 does not count from the end */
+    { "GatherElements", 5, 0, false },
+    { "GatherND", 5, 0, false },
+    { "GatherND", INT64_MAX, 0, false },
+    { "ScatterUpdate", 5, 2, false },
+    { "ScatterElementsUpdate", -6, 2, false },
+    { "ScatterElementsUpdate", -1, 2, true },
+    { "ScatterNDUpdate", 5, 1, false },
 };
 
 START_TEST(indices_outside_are_errors)
@@ -367,6 +375,8 @@ START_TEST(indices_outside_are_errors)
         one = none;
     op_case_data(&c, MO_ELEM_F32, &data, 1);
     op_case_list(&c, &outside[_i].index, 1);
+    if (outside[_i].is_u64)
+        c.value[1].desc.elem = MO_ELEM_U64;
     if (!gathers)
         op_case_data(&c, MO_ELEM_F32, &one, 2);
     if (outside[_i].n_more > !gathers)
@@ -375,6 +385,9 @@ START_TEST(indices_outside_are_errors)
     ck_assert_int_eq(op_case_try(&c, &err), MO_E_INPUT);
     ck_assert_msg(strstr(err.text, "outside of 5 elements") != NULL, "%s",
                   err.text);
+    if (outside[_i].is_u64 && tested_backend() == &mo_backend_cpu)
+        ck_assert_msg(strstr(err.text, "18446744073709551615") != NULL, "%s",
+                      err.text);
     op_case_clear(&c);
 }
 END_TEST

@@ -287,6 +287,91 @@ START_TEST(halves_are_blended_in_floats)
 }
 END_TEST
 
+static const struct {
+    const char *attrs;
+    int64_t in, out;
+    double data[5], scale, wanted[5];
+} onnx_cases[] = {
+    /* the scale counts where it keeps the size */
+    { "\"mode\":\"linear_onnx\"",
+      3,
+      3,
+      { 0, 1, 2 },
+      1.3,
+      { 0, 0.65384615, 1.42307692 } },
+    { "\"mode\":\"nearest\",\"coordinate_transformation_mode\":"
+      "\"asymmetric\",\"nearest_mode\":\"floor\"",
+      3,
+      3,
+      { 0, 1, 2 },
+      1.3,
+      { 0, 0, 1 } },
+    { "\"mode\":\"cubic\",\"coordinate_transformation_mode\":"
+      "\"align_corners\"",
+      3,
+      3,
+      { 0, 1, 2 },
+      1.3,
+      { 0, 0.59924560, 1.47470178 } },
+    /* what copies does not depend on its neighbours */
+    { "\"mode\":\"linear_onnx\",\"coordinate_transformation_mode\":"
+      "\"half_pixel_symmetric\"",
+      4,
+      4,
+      { 1, 2, INFINITY, 4 },
+      1,
+      { 1, 2, INFINITY, 4 } },
+    { "\"mode\":\"cubic\",\"antialias\":\"true\"",
+      4,
+      4,
+      { 1, 2, INFINITY, 4 },
+      1,
+      { 1, 2, INFINITY, 4 } },
+    { "\"mode\":\"linear_onnx\",\"coordinate_transformation_mode\":"
+      "\"tf_crop_and_resize\"",
+      5,
+      5,
+      { 1, 2, INFINITY, 4, 5 },
+      1,
+      { 1, 2, INFINITY, 4, 5 } },
+};
+
+START_TEST(resize_of_onnx_follows_its_formula)
+{
+    mo_shape in = { .rank = 1, .dims = { onnx_cases[_i].in } };
+    mo_shape out = { .rank = 1, .dims = { onnx_cases[_i].out } };
+    mo_shape list = { .rank = 1, .dims = { 1 } };
+    const double region[] = { onnx_cases[_i].scale, 0, 1 };
+    int64_t axis = 0;
+    char attrs[256] = "";
+    op_case c = op_case_of("Interpolate", attrs);
+
+    snprintf(attrs, sizeof attrs,
+             "{\"opset\":\"opset11\",\"onnx\":\"true\",%s}",
+             onnx_cases[_i].attrs);
+    if (strstr(attrs, "crop"))
+        list.dims[0] = 3;
+    op_case_data(&c, MO_ELEM_F32, &in, 1);
+    for (int i = 0; i < in.dims[0]; i++)
+        mo_tensor_set_double(&c.value[0], i, onnx_cases[_i].data[i]);
+    op_case_list(&c, out.dims, 1);
+    op_case_list(&c, &axis, 1);
+    op_case_data(&c, MO_ELEM_F64, &list, 0);
+    for (int i = 0; i < list.dims[0]; i++)
+        mo_tensor_set_double(&c.value[3], i, region[i]);
+    op_case_makes(&c, MO_ELEM_F32, &out);
+    op_case_run(&c);
+    for (int i = 0; i < out.dims[0]; i++) {
+        double found = mo_tensor_get_double(&c.result[0], i);
+        double wanted = onnx_cases[_i].wanted[i];
+
+        ck_assert_msg(found == wanted || fabs(found - wanted) < 1e-6,
+                      "%s: element %d is %g, not %g", attrs, i, found, wanted);
+    }
+    op_case_clear(&c);
+}
+END_TEST
+
 /* Scales from a file may be anything. */
 START_TEST(strange_scales_do_no_harm)
 {
@@ -315,5 +400,6 @@ SUITE(op_interpolate)
     TEST(pads_and_scales_are_given);
     EACH(neighbours_are_found_in_any_type, 5);
     TEST(halves_are_blended_in_floats);
+    EACH(resize_of_onnx_follows_its_formula, COUNT(onnx_cases));
     EACH(strange_scales_do_no_harm, 12);
 }

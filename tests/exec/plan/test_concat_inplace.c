@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Tests of exec/plan/passes/concat_inplace.h: parts are written into the
+/* Tests of exec/plan/passes/concat_inplace.c: parts are written into the
  * concatenated result, outputs are unchanged, and the verifier refuses
  * corrupted plans. */
-#include "exec/plan/passes/concat_inplace.h"
+#include "exec/plan/passes/nhwc_strides.h"
 
 #include "exec/plan/verify/verify.h"
 #include "tests/exec/support/plan_runner.h"

@@ -69,12 +69,25 @@ START_TEST(passes_change_nothing_that_comes_out)
 }
 END_TEST
 
+static int n_transposed_last(const mo_exec_plan *plan)
+{
+    int n = 0;
+
+    for (int c = 0; c < plan->n_calls; c++) {
+        const mo_call *call = &plan->calls[c].call;
+
+        n += call->kind == MO_CALL_CONV && call->u.conv.transposed &&
+             call->u.conv.channels_last;
+    }
+    return n;
+}
+
 /* Over many networks both passes apply. */
 START_TEST(passes_do_something)
 {
-    int fused = 0, laid = 0;
+    int fused = 0, laid = 0, transposed = 0;
 
-    for (unsigned seed = 0; seed < 20; seed++) {
+    for (unsigned seed = 0; seed < 60; seed++) {
         random_plan r;
         mo_exec_plan *plan = NULL;
 
@@ -84,11 +97,13 @@ START_TEST(passes_do_something)
         MUST(mo_plan_build(&r.source, &plan, &err));
         fused += n_epilogues(plan);
         laid += n_last(plan);
+        transposed += n_transposed_last(plan);
         mo_plan_free(plan);
         random_plan_clear(&r);
     }
-    ck_assert_int_gt(fused, 5);
-    ck_assert_int_gt(laid, 100);
+    ck_assert_int_gt(fused, 15);
+    ck_assert_int_gt(laid, 300);
+    ck_assert_int_gt(transposed, 30);
 }
 END_TEST
 

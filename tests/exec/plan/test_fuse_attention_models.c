@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "exec/tensor/tensor_compare.h"
+#include "exec/tensor/dense_tensor.h"
 #include "exec/plan/verify/verify.h"
 #include "exec/runtime/run.h"
 #include "ingest/read.h"

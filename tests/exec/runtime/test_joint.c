@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "exec/plan/ir/value_table.h"
-#include "exec/measure/utilization.h"
+#include "exec/measure/run_analysis.h"
 #include "tests/exec/support/separate_memory.h"
 #include "tests/exec/runtime/joint_case.h"
 #include "tests/support/suite.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of exec/runtime/joint/access_map.h: ranges are exactly the bytes of
+/* Tests of exec/runtime/joint/joint_internal.h: ranges are exactly the bytes of
  * the split, and their accesses equal those of an array with an entry for each
  * byte. */
-#include "exec/runtime/joint/access_map.h"
+#include "exec/runtime/joint/joint_internal.h"
 
 #include "tests/support/graphs.h"
 #include "tests/support/suite.h"

@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "base/random.h"
-#include "exec/runtime/pipeline/device_gate.h"
-#include "exec/runtime/pipeline/slot_plan.h"
+#include "exec/runtime/joint/joint_internal.h"
+#include "exec/runtime/pipeline/pipeline_internal.h"
 #include "tests/exec/support/manual_plan.h"
 #include "tests/support/suite.h"
 
@@ -323,7 +323,7 @@ START_TEST(devices_work_on_several_requests_at_once)
 END_TEST
 
 typedef struct contender {
-    mo_pipeline_gate *gate;
+    mo_joint_gate *gate;
     int slot;
     int64_t request;
     int64_t *entered; /* requests in order */
@@ -334,13 +334,13 @@ static void *contend(void *context)
 {
     contender *c = context;
 
-    mo_pipeline_gate_enter(c->gate, c->slot, c->request);
+    mo_joint_gate_enter(c->gate, c->slot, c->request);
     c->entered[(*c->n_entered)++] = c->request;
-    mo_pipeline_gate_leave(c->gate);
+    mo_joint_gate_leave(c->gate);
     return NULL;
 }
 
-static int count_waiting(mo_pipeline_gate *gate)
+static int count_waiting(mo_joint_gate *gate)
 {
     int n = 0;
 
@@ -354,15 +354,15 @@ static int count_waiting(mo_pipeline_gate *gate)
 START_TEST(the_gate_lets_the_oldest_request_in_first)
 {
     const int64_t requests[] = { 9, 4, 12, 6 };
-    mo_pipeline_gate gate = { .n_slots = 0 };
+    mo_joint_gate gate = { .n_slots = 0 };
     int64_t entered[4];
     int n_entered = 0;
     pthread_t threads[4];
     contender contenders[4];
 
-    MUST(mo_pipeline_gate_init(&gate, 5, &err));
-    mo_pipeline_gate_enter(&gate, 4, 5);
-    ck_assert(!mo_pipeline_gate_yield(&gate, 4, 5));
+    MUST(mo_joint_gate_init(&gate, 5, &err));
+    mo_joint_gate_enter(&gate, 4, 5);
+    ck_assert(!mo_joint_gate_yield(&gate, 4, 5));
     for (int i = 0; i < 4; i++) {
         contenders[i] =
             (contender){ &gate, i, requests[i], entered, &n_entered };
@@ -371,14 +371,14 @@ START_TEST(the_gate_lets_the_oldest_request_in_first)
             sched_yield();
     }
     /* Request 4 goes before 5, which goes before all others. */
-    ck_assert(mo_pipeline_gate_yield(&gate, 4, 5));
+    ck_assert(mo_joint_gate_yield(&gate, 4, 5));
     ck_assert_int_eq(n_entered, 1);
-    mo_pipeline_gate_leave(&gate);
+    mo_joint_gate_leave(&gate);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     ck_assert(entered[0] == 4 && entered[1] == 6 && entered[2] == 9 &&
               entered[3] == 12);
-    mo_pipeline_gate_destroy(&gate);
+    mo_joint_gate_destroy(&gate);
 }
 END_TEST
 

@@ -2,7 +2,7 @@
 /* tags: no-valgrind */
 /* Tests of exec/runtime/run.h for devices with separate memory: they compute
  * the CPUs' results bit by bit, whatever runs concurrently. */
-#include "exec/measure/bench_link.h"
+#include "exec/measure/bench.h"
 #include "tests/exec/support/separate_memory.h"
 #include "tests/exec/support/plan_runner.h"
 #include "tests/support/suite.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of exec/runtime/device/timer_overhead.h. */
+/* Tests of exec/runtime/joint/step_times.c: timer overhead. */
 #include <config.h>
 
 #include "base/random.h"
-#include "exec/runtime/device/timer_overhead.h"
+#include "exec/runtime/joint/joint_internal.h"
 #include "tests/support/suite.h"
 
 enum { MOST = 50 };
@@ -28,7 +28,7 @@ START_TEST(what_was_added_is_removed)
         truth[i] = 5000 + mo_random_below(&random, 10000);
         ns[i] = truth[i] + cost;
     }
-    mo_run_remove_timer_overhead(ns, n, sum_of(truth, n));
+    mo_joint_remove_timer_overhead(ns, n, sum_of(truth, n));
     for (int i = 0; i < n; i++)
         ck_assert_int_eq(ns[i], truth[i]);
 }
@@ -44,7 +44,7 @@ START_TEST(no_time_vanishes)
     for (int i = 0; i < n; i++)
         before[i] = ns[i] = 100 + mo_random_below(&random, 100000);
     whole = 1 + mo_random_below(&random, (int) sum_of(ns, n));
-    mo_run_remove_timer_overhead(ns, n, whole);
+    mo_joint_remove_timer_overhead(ns, n, whole);
     ck_assert_int_le(sum_of(ns, n), whole);
     ck_assert_int_ge(sum_of(ns, n), whole - n - whole / 4);
     for (int i = 0; i < n; i++) {
@@ -61,9 +61,9 @@ START_TEST(what_is_right_stays)
 {
     int64_t ns[] = { 1, 200, 30 };
 
-    mo_run_remove_timer_overhead(ns, 3, 231);
-    mo_run_remove_timer_overhead(ns, 3, 5000);
-    mo_run_remove_timer_overhead(ns, 0, 0);
+    mo_joint_remove_timer_overhead(ns, 3, 231);
+    mo_joint_remove_timer_overhead(ns, 3, 5000);
+    mo_joint_remove_timer_overhead(ns, 0, 0);
     ck_assert_int_eq(ns[0], 1);
     ck_assert_int_eq(ns[1], 200);
     ck_assert_int_eq(ns[2], 30);

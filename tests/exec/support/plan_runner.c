@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "exec/tensor/tensor_compare.h"
+#include "exec/tensor/dense_tensor.h"
 #include "tests/support/suite.h"
 
 static void make_inputs(plan_runner *r, unsigned seed)

@@ -65,15 +65,20 @@ static void feed(album *a, int from, int to, int port)
 static void add_convolution(album *a)
 {
     int x = pick(a), out = 1 + below(a, 20), kernel = 1 + 2 * below(a, 2);
+    int in = a->channels[x];
+    bool transposed = below(a, 4) == 0;
     char attrs[256];
 
     snprintf(attrs, sizeof attrs,
              "\"strides\":\"1,1\",\"dilations\":\"1,1\",\"pads_begin\":"
              "\"%d,%d\",\"pads_end\":\"%d,%d\",\"auto_pad\":\"explicit\","
              "\"weights\":\"1:%d,%d,%d,%d\"",
-             kernel / 2, kernel / 2, kernel / 2, kernel / 2, out,
-             a->channels[x], kernel, kernel);
-    feed(a, x, add_op(a, "Convolution", out, attrs), 0);
+             kernel / 2, kernel / 2, kernel / 2, kernel / 2,
+             transposed ? in : out, transposed ? out : in, kernel, kernel);
+    feed(a, x,
+         add_op(a, transposed ? "ConvolutionBackpropData" : "Convolution", out,
+                attrs),
+         0);
 }
 
 static void add_bias(album *a)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of exec/tensor/tensor_compare.h: relative and absolute errors. */
-#include "exec/tensor/tensor_compare.h"
+/* Tests of exec/tensor/dense_tensor.h: relative and absolute errors. */
+#include "exec/tensor/dense_tensor.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
 #include "exec/discover/discover_internal.h"
 #include "exec/measure/host_load.h"
 #include "exec/runtime/gather.h"
-#include "exec/transport/tcp/decode.h"
+#include "exec/transport/tcp/tcp_internal.h"
 #include "tests/support/suite.h"
 
 static mo_rdv_endpoint endpoint_of(int n_addresses, int port)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Tests of exec/transport/secure/records.h: the sealed channel against the
- * record layer of OpenSSL, which is the oracle: both read what the other
- * writes, across changes of keys, padding and the end of the connection. */
+/* Tests of exec/transport/secure/channel.h: the sealed channel against a plain
+ * connection of OpenSSL, which is the oracle: both read what the other writes,
+ * across changes of keys, padding and the end of the connection. */
 #include <config.h>
 
 #include "tests/support/suite.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
+#include "exec/transport/failure_detector.h"
 #include "exec/transport/tcp/tcp_internal.h"
 #include "exec/transport/transport.h"
 #include "tests/exec/transport/rendezvous_case.h"

@@ -121,7 +121,7 @@ static void lose_value(child_fn *lose, int kind, mo_error *why, int *state)
                                                        .n_ranks = 2,
                                                        .token = join_token(),
                                                        .no_shm = true },
-                                           .peer_timeout_s = 4 };
+                                           .peer_timeout_s = 12 };
     char master[64], value[VALUE_BYTES];
     mo_transport_world *world;
     pid_t child;

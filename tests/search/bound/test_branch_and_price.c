@@ -12,6 +12,7 @@
 #include "solvers/search/exact/exact.h"
 #include "tests/search/bound/fork_join_case.h"
 #include "tests/support/suite.h"
+#include "tests/support/tiny_problem.h"
 
 enum { ROOM = 1 << 14, MAX_OPS = 9, MAX_DEVICES = 4 };
 
@@ -25,9 +26,10 @@ static bool refute(const fork_join_case *f, int64_t time_ns,
 {
     bool refuted;
 
-    MUST(mo_cg_refute(f->fork, &f->places.regime, device_of(f, f->segment.u),
-                      device_of(f, f->segment.v), time_ns, options, &refuted,
-                      &err));
+    const mo_forkjoin_case at = { f->fork, device_of(f, f->segment.u),
+                                  device_of(f, f->segment.v) };
+
+    MUST(mo_cg_refute(&at, time_ns, options, &refuted, &err));
     return refuted;
 }
 
@@ -229,6 +231,41 @@ START_TEST(most_infeasible_times_are_refuted)
 }
 END_TEST
 
+static int64_t refuted_ns(const mo_instance *x, const mo_regime *regime,
+                          int64_t optimum_ns)
+{
+    fork_join_case f;
+    int64_t bound_ns = 0;
+
+    fork_join_case_find(&f, x, regime);
+    f.problem.x = (mo_instance *) (uintptr_t) x;
+    if (is_refuted(&f, optimum_ns))
+        bound_ns = optimum_ns + 1;
+    else if (is_refuted(&f, optimum_ns - optimum_ns / 20 - 1))
+        bound_ns = optimum_ns;
+    f.problem.x = NULL;
+    fork_join_case_clear(&f);
+    return bound_ns;
+}
+
+static const tiny_bound bounds[] = {
+    { "all", refuted_ns, NULL,
+      1 << TINY_CHAIN | 1 << TINY_DEVICE | 1 << TINY_EQUAL },
+    { "without arrivals", refuted_ns, "colgen_arrival_branching", 0 },
+    { "without cardinalities", refuted_ns, "colgen_cardinality_branching", 0 },
+    { "without left shifts", refuted_ns, "colgen_left_shift", 0 },
+    { "without release rows", refuted_ns, "colgen_release_rows", 0 },
+    { "without separation", refuted_ns, "colgen_separation", 0 },
+    { "without smoothing", refuted_ns, "colgen_smoothing", 0 },
+    { "nothing", refuted_ns, "colgen_refutation", 0 },
+};
+
+START_TEST(no_part_of_it_refutes_the_optimum)
+{
+    tiny_check(bounds, COUNT(bounds), (unsigned) _i);
+}
+END_TEST
+
 START_TEST(unrefuted_times_come_with_a_placement)
 {
     writer w;
@@ -271,6 +308,7 @@ SUITE(branch_and_price)
 {
     EACH(small_cases_are_refuted_below_the_optimum, COUNT(plain));
     SOME(feasible_times_are_not_refuted, at_length(480, 160), 6);
+    SOME(no_part_of_it_refutes_the_optimum, at_length(400, 10), 1);
     TEST(most_infeasible_times_are_refuted);
     SOME(unrefuted_times_come_with_a_placement, 64, 4);
     SOME(the_search_is_deterministic, 16, 2);

@@ -178,7 +178,7 @@ static char *random_graph(unsigned seed)
 static bool has_flow(const mo_instance *x, int from, int to, int row)
 {
     for (int q = x->out_start[from]; q < x->out_start[from + 1]; q++)
-        if (x->flows[q].to == to && x->flow_row[q] == row)
+        if (x->flows[q].to == to && x->comm.flow_row[q] == row)
             return true;
     return false;
 }

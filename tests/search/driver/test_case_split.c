@@ -8,7 +8,7 @@
 #include "solvers/search/exact/exact.h"
 #include "solvers/search/driver/case_split.h"
 #include "graph/mincut.h"
-#include "solvers/search/bound/chain/cut_bound.h"
+#include "solvers/search/bound/chain/time_windows.h"
 #include "tests/support/dense_problem.h"
 #include "tests/support/exhaustive.h"
 #include "tests/support/problem.h"

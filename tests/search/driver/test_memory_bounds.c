@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of driver/priced_bound.h, driver/refutation_job.h and
- * driver/root_job.h: bounds of the search
- * where memory binds are never above the optimum, and close to it along a
- * chain.
+ * Tests of driver/priced_bound.h and of the jobs that raise bounds where memory
+ * binds: they are never above the optimum, and close to it along a chain.
  */
 #include "solvers/search/driver/priced_bound.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "solvers/registry.h"
-#include "solvers/search/driver/refutation_job.h"
-#include "solvers/search/driver/root_job.h"
+#include "solvers/search/driver/job.h"
 #include "tests/support/exhaustive.h"
 #include "tests/support/exhaustive_live.h"
 #include "tests/support/problem.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/reference_validate.h"
 #include "tests/support/suite.h"
+
+extern const mo_search_job mo_search_job_memory_prices, mo_search_job_root_lp;
 
 static void open_search(mo_search_state *s, const mo_method_task *task)
 {
@@ -30,49 +30,37 @@ static void open_search(mo_search_state *s, const mo_method_task *task)
 
 static void raise_by_prices(mo_search_state *s)
 {
+    int64_t bound_ns = 0;
+
     MUST(mo_search_priced_bound_new(s, &s->priced, &err));
-    MUST(mo_search_priced_bound_raise(s->priced, &err));
+    if (s->priced)
+        MUST(mo_search_priced_bound_compute(s->priced, NULL, &bound_ns, &err));
+    mo_search_raise_lower(s, bound_ns, "prices");
 }
 
-/* As in round 1; returns whether there are cases. */
-static bool raise_by_cases(mo_search_state *s)
+/* Runs a job for so many rounds at most, each with much work; returns how many
+ * it had. */
+static int run_job(mo_search_state *s, const mo_search_job *job, int rounds)
 {
-    if (!mo_search_priced_bound_has_cases(s->priced, 1))
-        return false;
-    MUST(mo_search_priced_bound_run_cases(s->priced, NULL, &err));
-    mo_search_raise_lower(s, mo_search_priced_bound_cases_ns(s->priced),
-                          "cases");
-    return true;
-}
+    const mo_search_grant grant = { .work = INT64_C(100000000000), .seed = 1 };
+    _Atomic int64_t work = 0;
+    const mo_stop stop = { .deadline_ns = INT64_MAX, .work = &work };
+    void *self = NULL;
+    int n = 1, n_rounds = 0;
 
-/* As in round 2; returns whether there are refutations. */
-static bool raise_by_refutation(mo_search_state *s)
-{
-    mo_search_refutation_job job = { 0 };
-    bool any = false;
-
-    while (mo_search_refutation_job_plan(s, 2, &job)) {
-        any = true;
-        mo_search_refutation_job_run(s, NULL, &job);
-        ck_assert_int_eq(job.status, MO_OK);
-        mo_search_raise_lower(s, job.lower_ns, "refutation");
+    MUST(job->open(s, &self, &err));
+    while (self && n > 0 && n_rounds < rounds) {
+        n = 0;
+        MUST(job->plan(self, &grant, &n, &err));
+        for (int i = 0; i < n; i++)
+            MUST(job->run(self, i, &stop, &err));
+        if (n > 0)
+            MUST(job->merge(self, &stop, &err));
+        n_rounds += n > 0;
     }
-    mo_search_refutation_job_clear(&job);
-    return any;
-}
-
-static void raise_by_root(mo_search_state *s)
-{
-    mo_search_root_job job = { 0 };
-    bool planned = false;
-
-    MUST(mo_search_root_job_plan(s, 1, &job, &planned, &err));
-    if (planned) {
-        mo_search_root_job_run(s, &job);
-        ck_assert_int_eq(job.status, MO_OK);
-        mo_search_raise_lower(s, job.lower_ns, "root LP");
-    }
-    mo_search_root_job_clear(&job);
+    if (self)
+        job->close(self);
+    return n_rounds;
 }
 
 static const mo_solver *highs(void)
@@ -98,10 +86,9 @@ static void check_regime(const problem *p, int number, unsigned seed)
                    : exhaustive_optimum(p->x, &regime);
     open_search(&s, &task);
     raise_by_prices(&s);
-    raise_by_refutation(&s);
-    raise_by_cases(&s);
+    run_job(&s, &mo_search_job_memory_prices, INT_MAX);
     prices_ns = s.lower_ns;
-    raise_by_root(&s);
+    run_job(&s, &mo_search_job_root_lp, 1);
     root_ns = s.lower_ns;
     mo_search_state_close(&s);
     ck_assert_msg(optimum == EXHAUSTIVE_NONE ||
@@ -153,7 +140,8 @@ START_TEST(prices_are_close_along_a_chain)
 END_TEST
 
 /* Five branches of 4 us on two equal devices, of which B cannot hold all: three
- * are on one of them.  By cases or by refutation. */
+ * are on one of them.  By cases, and by refutation after
+ * them. */
 START_TEST(whole_branches_are_counted)
 {
     const mo_regime regime = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
@@ -171,7 +159,8 @@ START_TEST(whole_branches_are_counted)
                 &(mo_method_task){ .x = p.x, .regime = regime, .threads = 1 });
     raise_by_prices(&s);
     prices_ns = s.lower_ns;
-    ck_assert(_i == 0 ? raise_by_cases(&s) : raise_by_refutation(&s));
+    ck_assert_int_ge(
+        run_job(&s, &mo_search_job_memory_prices, _i == 0 ? 1 : INT_MAX), 1);
     ck_assert_int_gt(s.lower_ns, prices_ns);
     ck_assert_int_ge(s.lower_ns, _i == 0 ? 19990 : 19000);
     ck_assert_int_le(s.lower_ns, 20000);

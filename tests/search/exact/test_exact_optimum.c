@@ -14,6 +14,7 @@
 #include "tests/support/random_problem.h"
 #include "tests/support/suite.h"
 #include "tests/support/text.h"
+#include "tests/support/tiny_problem.h"
 #include "tests/support/reference_validate.h"
 
 enum { SEEDS_AT_ONCE = 10 };
@@ -66,6 +67,39 @@ START_TEST(it_is_the_optimum)
 {
     for (int i = 0; i < seeds_at_once(); i++)
         random_problem_check((unsigned) (_i * SEEDS_AT_ONCE + i), check_regime);
+}
+END_TEST
+
+static int64_t tiny_optimum_ns(const mo_instance *x, const mo_regime *regime,
+                               int64_t optimum_ns)
+{
+    (void) optimum_ns;
+    return exact_optimum(x, regime);
+}
+
+/* Without any one mechanism it still is. */
+#define WITHOUT(mechanism)                                                     \
+    {                                                                          \
+        "without " mechanism, tiny_optimum_ns, mechanism, TINY_ALL             \
+    }
+
+static const tiny_bound bounds[] = {
+    { "all", tiny_optimum_ns, NULL, TINY_ALL },
+    WITHOUT("exact_activity"),
+    WITHOUT("exact_cycle_search"),
+    WITHOUT("exact_destructive_bound"),
+    WITHOUT("exact_edge_finding"),
+    WITHOUT("exact_excess_minimization"),
+    WITHOUT("exact_initial_schedule"),
+    WITHOUT("exact_minimization"),
+    WITHOUT("exact_phase_saving"),
+    WITHOUT("exact_restarts"),
+    WITHOUT("exact_symmetry"),
+};
+
+START_TEST(it_is_the_optimum_without_a_mechanism)
+{
+    tiny_check(bounds, COUNT(bounds), (unsigned) _i);
 }
 END_TEST
 
@@ -296,6 +330,7 @@ END_TEST
 
 SUITE(exact_optimum)
 {
+    SOME(it_is_the_optimum_without_a_mechanism, at_length(400, 12), 1);
     SOME(it_is_the_optimum, at_length(100, 30), 1);
     SOME(it_is_the_optimum_with_live_memory, at_length(50, 15), 1);
     SOME(it_is_the_optimum_of_more_ops, at_length(20, 6), 1);

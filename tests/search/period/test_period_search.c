@@ -13,6 +13,7 @@
 #include "solvers/search/method.h"
 #include "solvers/search/period/branch_bound.h"
 #include "solvers/search/period/contiguous.h"
+#include "solvers/search/period/in_flight_search.h"
 #include "solvers/search/period/local_search.h"
 #include "solvers/search/period/packing_bound.h"
 #include "solvers/search/period/price_bound.h"
@@ -98,23 +99,24 @@ static void check_branching(const mo_period_problem *p, int64_t least_ns)
 
     ck_assert_ptr_nonnull(prices);
     MUST(mo_period_branching_new(p, upper_ns, 0, prices, 2, &b, &err));
-    MUST(mo_period_branching_run(b, upper_ns, 1, NULL, NULL, NULL, &lower_ns,
-                                 &err));
+    MUST(mo_period_branching_run(b, &(mo_period_step){ .upper_ns = upper_ns },
+                                 1, &lower_ns, &err));
     ck_assert_int_le(lower_ns, least_ns);
-    MUST(mo_period_branching_run(b, upper_ns, INFINITY, NULL, NULL, NULL,
-                                 &lower_ns, &err));
+    MUST(mo_period_branching_run(b, &(mo_period_step){ .upper_ns = upper_ns },
+                                 INFINITY, &lower_ns, &err));
     ck_assert_int_eq(lower_ns, least_ns);
-    MUST(mo_period_branching_run(b, least_ns, INFINITY, NULL, NULL, NULL,
-                                 &lower_ns, &err));
+    MUST(mo_period_branching_run(b, &(mo_period_step){ .upper_ns = least_ns },
+                                 INFINITY, &lower_ns, &err));
     ck_assert_int_eq(lower_ns, least_ns);
     mo_period_branching_free(b);
     /* A first limit below the optimum, of a placement beyond memory. */
     lower_ns = 0;
     MUST(mo_period_branching_new(p, upper_ns, 0, prices, 2, &b, &err));
-    MUST(mo_period_branching_run(b, least_ns / 2 + 1, INFINITY, NULL, NULL,
-                                 NULL, &lower_ns, &err));
-    MUST(mo_period_branching_run(b, upper_ns, INFINITY, NULL, NULL, NULL,
-                                 &lower_ns, &err));
+    MUST(mo_period_branching_run(
+        b, &(mo_period_step){ .upper_ns = least_ns / 2 + 1 }, INFINITY,
+        &lower_ns, &err));
+    MUST(mo_period_branching_run(b, &(mo_period_step){ .upper_ns = upper_ns },
+                                 INFINITY, &lower_ns, &err));
     ck_assert_int_le(lower_ns, least_ns);
     mo_period_branching_free(b);
     free(prices);
@@ -289,10 +291,10 @@ static void check_limits(const problem *p, const mo_regime *regime)
         return;
     }
     ck_assert_int_ge(before_ns, latency_ns);
-    if (!p->x->overhead_ns)
-        ck_assert_int_le(before_ns, latency_ns + p->x->host_request_ns +
-                                        p->x->n_flows * p->x->host_transfer_ns +
-                                        1);
+    if (!p->x->load.overhead_ns)
+        ck_assert_int_le(before_ns,
+                         latency_ns + p->x->load.host_request_ns +
+                             p->x->n_flows * p->x->load.host_transfer_ns + 1);
     for (int in_flight = 2; in_flight <= 4; in_flight++) {
         int64_t ns = search_limited_ns(p, regime, in_flight);
 
@@ -464,6 +466,38 @@ START_TEST(a_limit_proves_nothing_between_ops)
 }
 END_TEST
 
+/* A pipeline of thousands of ops takes seconds. */
+START_TEST(after_the_end_one_pipeline_is_made)
+{
+    problem p = { 0 };
+    mo_period_problem q;
+    mo_period_in_flight l;
+    mo_stop stop;
+    const mo_regime regime = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
+                               MO_MEMORY_LIVE };
+    const mo_method_task task = { .stop = &stop, .in_flight = 2 };
+    int slow[] = { 1, 1 }, fast[] = { 0, 0 };
+    int64_t slow_ns;
+
+    problem_make(&p, "* t.A=7 t.B=9; a; b", "A; B", NULL);
+    MUST(mo_period_problem_init(&q, p.x, &regime, &err));
+    MUST(mo_period_in_flight_init(&l, &task, &q, &err));
+    mo_stop_after(&stop, 0);
+    mo_stop_request(&stop);
+    MUST(mo_period_in_flight_offer(&l, slow, NULL, &err));
+    slow_ns = l.period_ns;
+    ck_assert_int_lt(slow_ns, INT64_MAX);
+    MUST(mo_period_in_flight_offer(&l, fast, NULL, &err));
+    ck_assert_int_eq(l.period_ns, slow_ns);
+    mo_stop_after(&stop, 0);
+    MUST(mo_period_in_flight_offer(&l, fast, NULL, &err));
+    ck_assert_int_lt(l.period_ns, slow_ns);
+    mo_period_in_flight_clear(&l);
+    mo_period_problem_clear(&q);
+    problem_clear(&p);
+}
+END_TEST
+
 /* Thirteen equal ops on three equal devices: five on one of them. */
 START_TEST(equal_ops_are_packed)
 {
@@ -490,6 +524,7 @@ SUITE(period_search)
     SOME(search_and_enumeration_agree, at_length(500, 16), 2);
     SOME(crowds_have_a_bound_below_their_period, at_length(8, 1), 0);
     TEST(tight_memory_is_met);
+    TEST(after_the_end_one_pipeline_is_made);
     TEST(equal_ops_are_packed);
     TEST(what_takes_no_time_waits_for_nothing);
     SOME(a_limit_proves_nothing_between_ops, 1, 0);

@@ -27,8 +27,9 @@ static size_t enumerate_row(int u_device, int v_device)
     ck_assert(mo_primal_enumerate_pays(p.x, 0, 3));
     p.x->pin[0] = u_device;
     p.x->pin[3] = v_device;
-    MUST(mo_primal_enumerate(p.x, &by_port, u_device, v_device, NULL,
-                             &schedules, &n, &room, &err));
+    MUST(mo_primal_enumerate(
+        p.x, &by_port, &(mo_primal_enumerate_ends){ u_device, v_device, NULL },
+        &schedules, &n, &room, &err));
     for (size_t i = 0; i < n; i++) {
         ck_assert_int_eq(schedules[i]->device[0], u_device);
         ck_assert_int_eq(schedules[i]->device[3], v_device);

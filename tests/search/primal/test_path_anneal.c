@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of primal/path_anneal.h. */
-#include "solvers/search/primal/path_anneal.h"
+/* Tests of primal/path_anneal.c. */
+#include "solvers/search/primal/rcsp.h"
 
 #include "tests/support/problem.h"
 #include "tests/support/suite.h"
@@ -25,18 +25,14 @@ enum { MOST_PIECES = 16 };
 static int64_t anneal_row(int64_t a_bytes, int64_t b_bytes)
 {
     const int64_t capacity_bytes[] = { a_bytes, b_bytes };
-    const double price_ns[] = { 1000, 0 };
+    double price_ns[] = { 1000, 0 };
     int device[] = { 0, 1 }, of[] = { 0, 1 };
     const mo_decomp_states states = { 2, device, of, true };
-    const mo_primal_path_anneal_options options = { .capacity_bytes =
-                                                        capacity_bytes,
-                                                    .price_ns = price_ns,
-                                                    .seed = 1,
-                                                    .moves = 20000,
-                                                    .penalty = 3,
-                                                    .hot = 5,
-                                                    .cold = 0.01 };
+    const mo_primal_path_anneal_options options = {
+        .seed = 1, .moves = 20000, .penalty = 3, .hot = 5, .cold = 0.01
+    };
     unsigned char variants[MOST_PIECES] = { 0 };
+    mo_primal_rcsp path_problem;
     problem p = { 0 };
     mo_decomp_segments *segments = NULL;
     mo_decomp_classes *classes = NULL;
@@ -51,8 +47,11 @@ static int64_t anneal_row(int64_t a_bytes, int64_t b_bytes)
     MUST(mo_decomp_path_new(segments, states.n, &path, &err));
     for (int i = 0; i < segments->n - 1; i++)
         path->state[i] = 0;
-    MUST(mo_primal_path_anneal(classes, &options, path, variants, &least_ns,
-                               &err));
+    path_problem = (mo_primal_rcsp){ .classes = classes,
+                                     .capacity_bytes = capacity_bytes,
+                                     .price_ns = price_ns };
+    MUST(mo_primal_path_anneal(&path_problem, &options, path, variants,
+                               &least_ns, &err));
     for (int i = 0; i < segments->n; i++) {
         int boundary = mo_decomp_path_boundary(path, i),
             v = mo_decomp_segment_exit(segments, i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of primal/priced_halving.h, and of budgets in
  * mo_cg_relaxation_new(), which provides its starts. */
-#include "solvers/search/primal/priced_halving.h"
+#include "solvers/search/primal/successive_halving.h"
 
 #include "schedule/heuristic/heft.h"
 #include "solvers/search/bound/colgen/branch_and_price.h"
@@ -63,8 +63,11 @@ START_TEST(the_least_priced_time_is_found)
         placement[i] = i != f.segment.u && i != f.segment.v && _i % 2 == 1;
     MUST(mo_heft(f.problem.x, &by_port, placement, &start, &err));
     ck_assert_ptr_nonnull(start);
-    MUST(mo_primal_priced_halving(f.problem.x, &by_port, start, f.fork, &anneal,
-                                  false, &others, &best, &err));
+    MUST(mo_primal_priced_halving(
+        f.problem.x, &by_port, start,
+        &(mo_primal_halving_options){
+            .fork = f.fork, .anneal = &anneal, .others = &others },
+        &best, &err));
     ck_assert_ptr_nonnull(best);
     ck_assert_int_gt(others.n, 0);
     for (int i = 0; i < others.n; i++) {
@@ -99,8 +102,9 @@ START_TEST(a_budget_limits_branches)
     fork_join_case f;
 
     fork_join_case_make(&f, BRANCHES, "A; B; A-B gbps=8", &by_port);
-    MUST(mo_cg_relaxation_new(f.fork, &by_port, 0, 0, budgets[_i].time_ns, NULL,
-                              &budget, NULL, &relaxation, &err));
+    MUST(mo_cg_relaxation_new(&(mo_forkjoin_case){ f.fork, 0, 0 },
+                              budgets[_i].time_ns, NULL, &budget, NULL,
+                              &relaxation, &err));
     ck_assert_int_eq(relaxation != NULL, budgets[_i].is_feasible);
     mo_cg_relaxation_free(relaxation);
     fork_join_case_clear(&f);

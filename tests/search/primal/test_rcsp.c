@@ -35,8 +35,13 @@ static int64_t within(const char *graph, int64_t a_bytes, int64_t b_bytes,
     MUST(mo_decomp_classes_new(segments, &states, &by_port, true, &classes,
                                &err));
     MUST(mo_decomp_path_new(segments, states.n, &path, &err));
-    MUST(mo_primal_rcsp_solve(classes, capacity_bytes, 1, threads,
-                              classes->price_ns, path, variants, &found, &err));
+    MUST(mo_primal_rcsp_solve(
+        &(mo_primal_rcsp){ .classes = classes,
+                           .capacity_bytes = capacity_bytes,
+                           .price_ns = classes->price_ns,
+                           .seed = 1,
+                           .threads = threads },
+        path, variants, &found, &err));
     for (int i = 0; found && i < segments->n; i++)
         sum_ns += classes->classes[segments->cls[i]]
                       .upper_ns[mo_decomp_path_boundary(path, i)];

@@ -328,7 +328,7 @@ START_TEST(only_receivers_read_the_shared_tensor)
 
         for (int k = 0; k < N_DEVICES; k++)
             receives[k] = set >> k & 1;
-        MUST(mo_cg_relaxation_new(f.fork, &f.places.regime, u, v, 300000,
+        MUST(mo_cg_relaxation_new(&(mo_forkjoin_case){ f.fork, u, v }, 300000,
                                   receives, NULL, NULL, &relaxation, &err));
         if (relaxation)
             MUST(mo_cg_relaxation_round(relaxation, _i / 16.0, &hint,
@@ -349,9 +349,10 @@ START_TEST(too_short_a_time_has_no_relaxation)
     mo_cg_relaxation *relaxation = NULL;
 
     make_fork(&f, 12, _i);
-    MUST(mo_cg_relaxation_new(f.fork, &f.places.regime, pair_of(&f) / N_DEVICES,
-                              pair_of(&f) % N_DEVICES, 1000, NULL, NULL, NULL,
-                              &relaxation, &err));
+    MUST(mo_cg_relaxation_new(&(mo_forkjoin_case){ f.fork,
+                                                   pair_of(&f) / N_DEVICES,
+                                                   pair_of(&f) % N_DEVICES },
+                              1000, NULL, NULL, NULL, &relaxation, &err));
     ck_assert_ptr_null(relaxation);
     fork_join_case_clear(&f);
 }

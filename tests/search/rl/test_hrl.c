@@ -67,8 +67,11 @@ static mo_rl_evaluation policy_draw(policy *y, uint64_t seed, bool likeliest)
     mo_rl_evaluator *score = NULL;
 
     MUST(mo_rl_evaluator_new(&y->task, y->units, &score, &err));
-    MUST(y->pupil.sample(&y->pupil, y->drawing, score, &random, likeliest,
-                         y->choices, y->device, y->scores, &drawn, &err));
+    MUST(y->pupil.sample(&y->pupil,
+                         &(mo_rl_sampling){ y->drawing, score, &random,
+                                            likeliest, y->choices, y->device,
+                                            y->scores, &drawn },
+                         &err));
     mo_rl_evaluator_free(score);
     return drawn.best;
 }

@@ -170,8 +170,11 @@ START_TEST(what_is_pinned_is_not_moved)
 
         memcpy(device, l.placeto.begin, (size_t) l.units->n * sizeof *device);
 
-        MUST(l.pupil.sample(&l.pupil, l.tape, score, &random, false, l.choices,
-                            device, scores, &drawn, &err));
+        MUST(l.pupil.sample(&l.pupil,
+                            &(mo_rl_sampling){ l.tape, score, &random, false,
+                                               l.choices, device, scores,
+                                               &drawn },
+                            &err));
         for (int u = 0; u < l.units->n; u++)
             ck_assert(l.units->pin[u] == MO_FREE ||
                       (l.choices[u] == l.units->pin[u] &&

@@ -160,6 +160,8 @@ static bool files_make(files *f)
 {
     const char *kept = getenv("STANDIN_KERNELS"), *tmp = getenv("TMPDIR");
 
+    if (kept)
+        mkdir(kept, 0777);
     snprintf(f->folder, sizeof f->folder, "%s/standin-XXXXXX",
              kept  ? kept
              : tmp ? tmp

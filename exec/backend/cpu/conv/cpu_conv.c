@@ -1,10 +1,92 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cpu/conv/cpu_conv.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
+#include "exec/backend/cpu/pointwise/compiled_program.h"
+
+/* Whether an operand repeats one row of floats. */
+static bool is_bias(const mo_cpu_point_program *program,
+                    const mo_cpu_point_source *source, int64_t columns)
+{
+    int last = program->rank - 1;
+
+    if (!source->direct || source->reg_bytes != sizeof(float) ||
+        source->offset != 0 || source->stride[last] != 1 ||
+        program->extent[last] != columns)
+        return false;
+    for (int d = 0; d < last; d++)
+        if (source->stride[d] != 0)
+            return false;
+    return true;
+}
+
+/* Matches a sum and a bias, in either order. */
+static bool read_bias(const mo_cpu_epilogue *epilogue, int64_t columns,
+                      const mo_point_step *step,
+                      mo_cpu_gemm_epilogue *gemm_epilogue)
+{
+    const mo_cpu_point_program *program = epilogue->program;
+    int operand = step->a == 0 ? step->b : step->a;
+
+    if (step->op != MO_POINT_ADD || (step->a != 0 && step->b != 0) ||
+        operand == 0 || operand >= program->n_sources ||
+        !is_bias(program, &program->sources[operand], columns))
+        return false;
+    gemm_epilogue->bias = epilogue->first_extra + operand - 1;
+    return true;
+}
+
+static bool read_bounds(const mo_point_step *step, int of,
+                        mo_cpu_gemm_epilogue *gemm_epilogue)
+{
+    if (step->a != of ||
+        (step->op != MO_POINT_RELU && step->op != MO_POINT_CLAMP))
+        return false;
+    gemm_epilogue->end.bounded = true;
+    gemm_epilogue->end.least = 0;
+    gemm_epilogue->end.most = INFINITY;
+    if (step->op == MO_POINT_CLAMP) {
+        gemm_epilogue->end.least = (float) step->x;
+        gemm_epilogue->end.most = (float) step->y;
+    }
+    return true;
+}
+
+mo_cpu_gemm_epilogue mo_cpu_gemm_epilogue_match(const mo_cpu_epilogue *epilogue,
+                                                int64_t columns)
+{
+    const mo_cpu_point_program *program = epilogue->program;
+    mo_cpu_gemm_epilogue gemm_epilogue = { .bias = -1 };
+    int sums = 0, i = 0;
+
+    if (epilogue->elem != MO_ELEM_F32)
+        return gemm_epilogue;
+    if (program && i < program->n_steps &&
+        read_bias(epilogue, columns, &program->steps[i].step, &gemm_epilogue))
+        sums = program->steps[i++].reg;
+    if (program && i < program->n_steps &&
+        read_bounds(&program->steps[i].step, sums, &gemm_epilogue))
+        sums = program->steps[i++].reg;
+    gemm_epilogue.by_micro_kernels =
+        !program || (i == program->n_steps && program->result == sums);
+    return gemm_epilogue;
+}
+
+mo_cpu_micro_kernel_epilogue
+mo_cpu_gemm_epilogue_bind(const mo_cpu_gemm_epilogue *gemm_epilogue,
+                          const void *const *in)
+{
+    mo_cpu_micro_kernel_epilogue end = gemm_epilogue->end;
+
+    if (gemm_epilogue->bias >= 0)
+        end.bias = in[gemm_epilogue->bias];
+    return end;
+}
 
 /* With few channels the rows of a window are short and need a pointer each; a
  * merged row of the window is longer. */
@@ -12,7 +94,8 @@ static bool is_worth_merging(const mo_call_conv *c)
 {
     enum { FEW_CHANNELS = 16 };
 
-    return !c->transposed && c->groups == 1 && c->in_channels < FEW_CHANNELS &&
+    return !mo_ablated(MO_ABLATION_conv_merged_rows) && !c->transposed &&
+           c->groups == 1 && c->in_channels < FEW_CHANNELS &&
            c->sweep.kernel[2] > 1 && c->sweep.dilation[2] == 1 &&
            c->sweep.pad_begin[2] >= 0 && c->sweep.pad_end[2] >= 0;
 }
@@ -44,9 +127,11 @@ static void fill_numbers(const mo_call_conv *call, mo_elem elem,
     k->image = image_of(c, elem);
     k->in_group = c->in_channels / c->groups;
     k->out_group = c->out_channels / c->groups;
-    k->by_channel = k->in_group == 1 && k->out_group == 1 && c->groups > 1;
+    k->by_channel = k->in_group == 1 && k->out_group == 1 && c->groups > 1 &&
+                    !mo_ablated(MO_ABLATION_conv_depthwise);
     k->depth = k->in_group * (k->image.merged ? c->sweep.kernel[2] : 1);
-    k->direct = c->channels_last && elem == MO_ELEM_F32 && !c->transposed;
+    k->direct = c->channels_last && elem == MO_ELEM_F32 && !c->transposed &&
+                (c->pitch > 0 || !mo_ablated(MO_ABLATION_conv_direct));
     k->pitch = c->pitch > 0 ? c->pitch : c->out_channels;
 }
 
@@ -71,23 +156,13 @@ static void cut_phases(const mo_cpu_unit *unit, mo_cpu_conv_kernel *k)
     }
 }
 
-/* Returns the size of the zero row that stands for padding. */
-static size_t zeros_bytes(const mo_cpu_conv_kernel *k)
-{
-    int64_t floats =
-        k->depth > k->image.channels ? k->depth : k->image.channels;
-
-    return mo_cpu_round_to_line((size_t) floats * sizeof(float)) +
-           MO_CPU_CACHE_LINE;
-}
-
 static mo_status make_weights(mo_cpu_unit *unit, const void *constant,
                               mo_cpu_conv_kernel *k, mo_error *err)
 {
     mo_status status;
 
     mo_cpu_conv_weights_layout(unit->micro_kernels, k);
-    if (!constant) {
+    if (!constant || mo_ablated(MO_ABLATION_packed_weights)) {
         k->packed_bytes =
             mo_cpu_round_to_line((size_t) k->weight_floats * sizeof(float));
         return MO_OK;
@@ -102,23 +177,19 @@ static mo_status make_weights(mo_cpu_unit *unit, const void *constant,
     return MO_OK;
 }
 
+/* The zero row stands for padding. */
 static mo_status make_zeros(mo_cpu_conv_kernel *k, mo_error *err)
 {
-    size_t bytes = zeros_bytes(k);
+    int64_t floats =
+        k->depth > k->image.channels ? k->depth : k->image.channels;
+    size_t bytes = mo_cpu_round_to_line((size_t) floats * sizeof(float)) +
+                   MO_CPU_CACHE_LINE;
 
     k->zeros = aligned_alloc(MO_CPU_CACHE_LINE, bytes);
     if (!k->zeros)
         return mo_fail_memory(err);
     memset(k->zeros, 0, bytes);
     return MO_OK;
-}
-
-static size_t append_part(size_t *end, size_t bytes)
-{
-    size_t at = *end;
-
-    *end += mo_cpu_round_to_line(bytes);
-    return at;
 }
 
 static void divide_workspace(mo_cpu_conv_kernel *k)
@@ -139,12 +210,12 @@ static void divide_workspace(mo_cpu_conv_kernel *k)
     if (k->direct)
         sums = 0;
     end = mo_cpu_round_to_line(pointers * sizeof(float *));
-    k->sums_at = append_part(&end, sums * sizeof(float));
-    k->transposed_at =
-        append_part(&end, k->call.channels_last ? 0 : sums * sizeof(float));
-    k->positions_at = append_part(&end, rows * sizeof(int64_t));
+    k->sums_at = mo_cpu_append_part(&end, sums * sizeof(float));
+    k->transposed_at = mo_cpu_append_part(
+        &end, k->call.channels_last ? 0 : sums * sizeof(float));
+    k->positions_at = mo_cpu_append_part(&end, rows * sizeof(int64_t));
     k->epilogue_at =
-        append_part(&end, mo_cpu_epilogue_scratch_size(&k->epilogue));
+        mo_cpu_append_part(&end, mo_cpu_epilogue_scratch_size(&k->epilogue));
     k->scratch = end;
     if (p->staged)
         k->stage_bytes = mo_cpu_round_to_line(
@@ -173,7 +244,7 @@ static mo_status fill_kernel(mo_cpu_unit *unit, const mo_call *call,
 
     fill_numbers(&call->u.conv, out->elem, k);
     status = mo_cpu_epilogue_init(call, out, &k->epilogue, err);
-    if (status == MO_OK && k->direct && !k->by_channel)
+    if (status == MO_OK && k->direct && !mo_ablated(MO_ABLATION_gemm_epilogue))
         k->gemm_epilogue =
             mo_cpu_gemm_epilogue_match(&k->epilogue, call->u.conv.out_channels);
     if (status == MO_OK)
@@ -189,19 +260,12 @@ static mo_status fill_kernel(mo_cpu_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-/* Only results computed in place may be strided. */
-static bool is_pitch_known(const mo_call_conv *c, mo_elem elem)
-{
-    return c->pitch == 0 ||
-           (c->pitch >= c->out_channels && c->groups == 1 && !c->transposed &&
-            c->channels_last && elem == MO_ELEM_F32);
-}
-
 static mo_status prepare_conv(mo_cpu_unit *unit, const mo_call *call,
                               const mo_backend_operand *in,
                               const mo_tensor_desc *out, mo_cpu_kernel **kernel,
                               size_t *workspace, mo_error *err)
 {
+    const mo_call_conv *c = &call->u.conv;
     mo_elem elem = out[0].elem;
     mo_cpu_conv_kernel *k;
     mo_status status;
@@ -212,7 +276,10 @@ static mo_status prepare_conv(mo_cpu_unit *unit, const mo_call *call,
                        "a convolution of %s with %s to %s cannot be run",
                        mo_elem_name(in[0].desc.elem),
                        mo_elem_name(in[1].desc.elem), mo_elem_name(elem));
-    if (!is_pitch_known(&call->u.conv, elem))
+    /* Only results computed in place may be strided. */
+    if (c->pitch != 0 &&
+        (c->pitch < c->out_channels || c->groups != 1 || c->transposed ||
+         !c->channels_last || elem != MO_ELEM_F32))
         return mo_fail(err, MO_E_SUPPORT,
                        "a convolution cannot make a part of another tensor "
                        "unless it is of f32, in one group, channels last");
@@ -292,13 +359,22 @@ static void multiply_block(const block *b)
     mo_cpu_micro_kernel_epilogue end = { 0 };
 
     mo_cpu_conv_indirection_fill(k, phase, run->image, b->row, b->rows, rows);
-    if (k->by_channel) {
-        mo_cpu_conv_depthwise(rows, b->rows, phase->n_taps, weights,
-                              k->call.in_channels, b->sums);
-        return;
-    }
     if (k->gemm_epilogue.by_micro_kernels)
         end = mo_cpu_gemm_epilogue_bind(&k->gemm_epilogue, run->in);
+    if (k->by_channel) {
+        mo_cpu_micro_kernel_args sums = { .rows = rows,
+                                          .step = b->rows,
+                                          .taps = phase->n_taps,
+                                          .depth = k->call.in_channels,
+                                          .panel = weights,
+                                          .panel_step = k->call.in_channels,
+                                          .c = b->sums,
+                                          .pitch = b->pitch,
+                                          .end = end };
+
+        run->micro_kernels->depthwise(&sums, b->rows);
+        return;
+    }
     for (int64_t g = 0; g < groups; g++) {
         product.skip = g * k->in_group;
         product.panels = weights + g * group + b->column * depth;
@@ -338,26 +414,6 @@ static void epilogue_direct(const block *b)
     }
 }
 
-static void epilogue_channels_last(const block *b, const int64_t *positions)
-{
-    int64_t channels = b->run->kernel->call.out_channels;
-
-    for (int64_t r = 0; r < b->rows; r++)
-        epilogue_range(b, positions[r] * channels + b->column, b->columns,
-                       b->sums + r * b->pitch);
-}
-
-/* Returns the end of a run of contiguous positions in one image. */
-static int64_t run_end(const block *b, const int64_t *positions, int64_t size,
-                       int64_t r)
-{
-    do
-        r++;
-    while (r < b->rows && positions[r] == positions[r - 1] + 1 &&
-           positions[r] % size != 0);
-    return r;
-}
-
 static void epilogue_nchw(const block *b, const int64_t *positions)
 {
     const mo_cpu_conv_kernel *k = b->run->kernel;
@@ -370,7 +426,11 @@ static void epilogue_nchw(const block *b, const int64_t *positions)
     for (int64_t r = 0, end; r < b->rows; r = end) {
         int64_t image = positions[r] / size, place = positions[r] % size;
 
-        end = run_end(b, positions, size, r);
+        /* Contiguous positions in one image are stored at once. */
+        end = r + 1;
+        while (end < b->rows && positions[end] == positions[end - 1] + 1 &&
+               positions[end] % size != 0)
+            end++;
         for (int64_t j = 0; j < b->columns; j++)
             epilogue_range(
                 b, (image * c->out_channels + b->column + j) * size + place,
@@ -378,28 +438,28 @@ static void epilogue_nchw(const block *b, const int64_t *positions)
     }
 }
 
-static void run_block(const conv_run *run, int64_t job, int worker)
-{
-    const mo_cpu_conv_kernel *k = run->kernel;
-    block b = block_of(run, job, worker);
-    int64_t *positions = (int64_t *) (void *) (b.scratch + k->positions_at);
-
-    multiply_block(&b);
-    if (k->direct) {
-        epilogue_direct(&b);
-        return;
-    }
-    mo_cpu_conv_output_positions(k, run->phase, b.row, b.rows, positions);
-    if (k->call.channels_last)
-        epilogue_channels_last(&b, positions);
-    else
-        epilogue_nchw(&b, positions);
-}
-
 static void run_blocks(void *context, int64_t begin, int64_t end, int worker)
 {
-    for (int64_t job = begin; job < end; job++)
-        run_block(context, job, worker);
+    const conv_run *run = context;
+    const mo_cpu_conv_kernel *k = run->kernel;
+    int64_t channels = k->call.out_channels;
+
+    for (int64_t job = begin; job < end; job++) {
+        block b = block_of(run, job, worker);
+        int64_t *positions = (int64_t *) (void *) (b.scratch + k->positions_at);
+
+        multiply_block(&b);
+        if (k->direct) {
+            epilogue_direct(&b);
+            continue;
+        }
+        mo_cpu_conv_output_positions(k, run->phase, b.row, b.rows, positions);
+        if (!k->call.channels_last)
+            epilogue_nchw(&b, positions);
+        for (int64_t r = 0; k->call.channels_last && r < b.rows; r++)
+            epilogue_range(&b, positions[r] * channels + b.column, b.columns,
+                           b.sums + r * b.pitch);
+    }
 }
 
 static mo_status run_conv(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "exec/backend/cpu/unit/cpu_unit.h"
-#include "exec/backend/cpu/gemm/gemm_epilogue.h"
+#include "exec/backend/cpu/gemm/micro_kernel.h"
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/gemm/packed_gemm.h"
 #include "exec/op/call.h"
@@ -53,6 +53,24 @@ typedef struct mo_cpu_conv_image {
      * first two dimensions only. */
     bool merged;
 } mo_cpu_conv_image;
+
+/* Epilogue fused into the micro-kernels: a bias per column, bounds such as
+ * those of ReLU, or both in this order, computed in registers without another
+ * pass over the result. Results are bitwise the same. */
+typedef struct mo_cpu_gemm_epilogue {
+    bool by_micro_kernels; /* the micro-kernel does the whole epilogue */
+    int bias;              /* its index in the call's in[], or -1 */
+    mo_cpu_micro_kernel_epilogue end; /* without the bias */
+} mo_cpu_gemm_epilogue;
+
+/* Matches the epilogue of a kernel that computes rows of floats in place. */
+mo_cpu_gemm_epilogue mo_cpu_gemm_epilogue_match(const mo_cpu_epilogue *epilogue,
+                                                int64_t columns);
+
+/* Returns the micro-kernel's form; in has all inputs of the call. */
+mo_cpu_micro_kernel_epilogue
+mo_cpu_gemm_epilogue_bind(const mo_cpu_gemm_epilogue *gemm_epilogue,
+                          const void *const *in);
 
 typedef struct mo_cpu_conv_kernel {
     mo_cpu_kernel base;
@@ -105,10 +123,5 @@ void mo_cpu_conv_indirection_fill(const mo_cpu_conv_kernel *kernel,
 void mo_cpu_conv_output_positions(const mo_cpu_conv_kernel *kernel,
                                   const mo_cpu_conv_phase *phase, int64_t first,
                                   int64_t n, int64_t *positions);
-
-/* Depthwise sums: c[i][j] = sum over taps of rows[tap * n + i][j]
- * weights[tap][j]. */
-void mo_cpu_conv_depthwise(const float *const *rows, int64_t n, int64_t taps,
-                           const float *weights, int64_t channels, float *c);
 
 #endif

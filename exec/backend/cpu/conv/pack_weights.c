@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packing of convolution weights into panels for the micro-kernels; those of
- * depthwise convolutions by tap and channel.
+ * Packs convolution weights: into panels for the micro-kernels, or, for
+ * depthwise convolutions, by tap and channel.
  */
 #include "exec/backend/cpu/conv/cpu_conv.h"
-
-/* Returns the kernel elements of one tap: a row, or one. */
-static int64_t tap_kernels(const mo_cpu_conv_kernel *k)
-{
-    return k->image.merged ? k->call.sweep.kernel[2] : 1;
-}
 
 static int64_t group_floats(const mo_cpu_micro_kernels *micro_kernels,
                             const mo_cpu_conv_kernel *k,
@@ -36,7 +30,7 @@ void mo_cpu_conv_weights_layout(const mo_cpu_micro_kernels *micro_kernels,
     kernel->weight_floats = floats;
 }
 
-/* Returns the matrix [in][out] of one kernel element, in one group. */
+/* Returns the matrix [in][out] of a group's weights at one kernel element. */
 static mo_cpu_matrix_view matrix_at(const mo_cpu_conv_kernel *k,
                                     const void *weights, int64_t group,
                                     int64_t element)
@@ -56,10 +50,12 @@ static void pack_group(const mo_cpu_micro_kernels *micro_kernels,
                        const mo_cpu_conv_phase *phase, int64_t group,
                        const void *weights, float *panels)
 {
-    int64_t each = tap_kernels(k), depth = phase->n_taps * k->depth;
+    int64_t depth = phase->n_taps * k->depth;
+    /* a merged tap is a row of the kernel, any other is one element */
+    int64_t n_elements = k->image.merged ? k->call.sweep.kernel[2] : 1;
 
     for (int64_t t = 0; t < phase->n_taps; t++)
-        for (int64_t i = 0; i < each; i++) {
+        for (int64_t i = 0; i < n_elements; i++) {
             mo_cpu_matrix_view m =
                 matrix_at(k, weights, group, phase->taps[t].kernel + i);
 
@@ -88,7 +84,7 @@ void mo_cpu_conv_weights_pack(const mo_cpu_micro_kernels *micro_kernels,
 {
     for (int64_t i = 0; i < kernel->n_phases; i++) {
         const mo_cpu_conv_phase *phase = &kernel->phases[i];
-        int64_t each = group_floats(micro_kernels, kernel, phase);
+        int64_t panel_floats = group_floats(micro_kernels, kernel, phase);
 
         if (kernel->by_channel) {
             pack_channels(kernel, phase, weights, packed + phase->weights_at);
@@ -96,6 +92,6 @@ void mo_cpu_conv_weights_pack(const mo_cpu_micro_kernels *micro_kernels,
         }
         for (int64_t g = 0; g < kernel->call.groups; g++)
             pack_group(micro_kernels, kernel, phase, g, weights,
-                       packed + phase->weights_at + g * each);
+                       packed + phase->weights_at + g * panel_floats);
     }
 }

@@ -10,38 +10,37 @@ typedef struct staging {
     float *stage;
 } staging;
 
-/* Converts one line along the last dimension, padded with zeros. */
-static void stage_line(const staging *s, int64_t line)
+/* Converts lines along the last dimension, padded with zeros. */
+static void stage_lines(void *context, int64_t begin, int64_t end, int worker)
 {
+    const staging *s = context;
     const mo_cpu_conv_kernel *k = s->kernel;
     const mo_cpu_conv_image *p = &k->image;
     int64_t channels = p->channels, width = p->in[2];
     int64_t lines = p->in[0] * p->in[1];
-    int64_t image = line / lines, place = line % lines * width;
-    float *to = s->stage + line * p->extent[2] * channels;
     int64_t behind = p->extent[2] - p->shift - width;
-    mo_cpu_matrix_view from = { .data = s->data, .elem = k->elem };
 
-    if (k->call.channels_last) {
-        from.at = line * width * channels;
-        from.row = channels;
-        from.column = 1;
-    } else {
-        from.at = image * channels * lines * width + place;
-        from.row = 1;
-        from.column = lines * width;
-    }
-    memset(to, 0, (size_t) (p->shift * channels) * sizeof *to);
-    to += p->shift * channels;
-    mo_cpu_load_f32_matrix(&from, width, channels, to, channels);
-    memset(to + width * channels, 0, (size_t) (behind * channels) * sizeof *to);
-}
-
-static void stage_lines(void *context, int64_t begin, int64_t end, int worker)
-{
     (void) worker;
-    for (int64_t line = begin; line < end; line++)
-        stage_line(context, line);
+    for (int64_t line = begin; line < end; line++) {
+        int64_t image = line / lines, place = line % lines * width;
+        float *to = s->stage + line * p->extent[2] * channels;
+        mo_cpu_matrix_view from = { .data = s->data, .elem = k->elem };
+
+        if (k->call.channels_last) {
+            from.at = line * width * channels;
+            from.row = channels;
+            from.column = 1;
+        } else {
+            from.at = image * channels * lines * width + place;
+            from.row = 1;
+            from.column = lines * width;
+        }
+        memset(to, 0, (size_t) (p->shift * channels) * sizeof *to);
+        to += p->shift * channels;
+        mo_cpu_load_f32_matrix(&from, width, channels, to, channels);
+        memset(to + width * channels, 0,
+               (size_t) (behind * channels) * sizeof *to);
+    }
 }
 
 void mo_cpu_conv_stage_input(mo_cpu_unit *unit,

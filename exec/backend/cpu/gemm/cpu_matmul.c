@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "exec/backend/cpu/gemm/blas.h"
 
 mo_cpu_matmul_canonical mo_cpu_matmul_canonicalize(const mo_call_matmul *call)
@@ -33,23 +34,27 @@ mo_cpu_matmul_offsets mo_cpu_matmul_batch_offsets(const mo_call_matmul *call,
     return place;
 }
 
-/* Generic micro-kernels are the last resort: BLAS is better on such
- * processors, except that it packs b in every call, which takes longer than a
- * product of few rows. */
+/* Returns BLAS for f32 on processors that have only the generic
+ * micro-kernels, unless b is constant and a has few rows: BLAS would pack b in
+ * every call, which takes longer than the product. Otherwise returns packed
+ * micro-kernels for f32, f16 and bf16, and BLAS or loops for other types. */
 static const mo_cpu_matmul_algo *select_algo(const mo_cpu_unit *unit,
                                              const mo_backend_operand *in,
                                              const mo_cpu_matmul_kernel *k)
 {
     enum { FEW_ROWS = 16 };
-    bool packed_once = in[k->form.b].constant && k->form.call.m <= FEW_ROWS;
+    bool packed_once = in[k->form.b].constant && k->form.call.m <= FEW_ROWS &&
+                       !mo_ablated(MO_ABLATION_packed_few_rows);
+    bool generic = unit->micro_kernels == &mo_cpu_micro_kernels_generic &&
+                   !mo_ablated(MO_ABLATION_blas);
 
     if (k->elem == MO_ELEM_F32 && !packed_once &&
-        unit->micro_kernels == &mo_cpu_micro_kernels_generic &&
+        (generic || mo_ablated(MO_ABLATION_packed_gemm)) &&
         mo_cpu_blas_supports(&k->form.call, k->elem))
-        return &mo_cpu_matmul_algo_fallback;
+        return &mo_cpu_matmul_algo_plain;
     return mo_elem_is_float(k->elem) && k->elem != MO_ELEM_F64
                ? &mo_cpu_matmul_algo_packed
-               : &mo_cpu_matmul_algo_fallback;
+               : &mo_cpu_matmul_algo_plain;
 }
 
 static void free_matmul(mo_cpu_kernel *kernel)

@@ -69,6 +69,6 @@ struct mo_cpu_matmul_kernel {
 
 extern const mo_cpu_matmul_algo mo_cpu_matmul_algo_packed; /* f32, f16, bf16 */
 extern const mo_cpu_matmul_algo
-    mo_cpu_matmul_algo_fallback; /* by BLAS; f64; integers */
+    mo_cpu_matmul_algo_plain; /* BLAS or loops: f64, integers, some f32 */
 
 #endif

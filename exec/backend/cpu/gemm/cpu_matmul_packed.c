@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/minmax.h"
 #include "exec/backend/cpu/gemm/cpu_matmul.h"
 
@@ -69,15 +70,6 @@ static mo_status pack_constant(mo_cpu_unit *unit, const void *data,
     return MO_OK;
 }
 
-/* Appends a part to a worker's scratch; returns its offset. */
-static size_t append_part(size_t *end, size_t bytes)
-{
-    size_t at = *end;
-
-    *end += mo_cpu_round_to_line(bytes);
-    return at;
-}
-
 static void divide_scratch(const mo_cpu_unit *unit, mo_cpu_matmul_kernel *k)
 {
     const mo_call_matmul *call = &k->form.call;
@@ -87,11 +79,14 @@ static void divide_scratch(const mo_cpu_unit *unit, mo_cpu_matmul_kernel *k)
                                                        k->blocks.columns);
     size_t end = mo_cpu_round_to_line(rows * sizeof(float *));
 
-    k->a_at = append_part(&end, k->pack_a ? rows * depth * sizeof(float) : 0);
-    k->b_at = append_part(&end, k->panels ? 0 : packed * depth * sizeof(float));
-    k->c_at = append_part(&end, k->pack_c ? rows * columns * sizeof(float) : 0);
+    k->a_at =
+        mo_cpu_append_part(&end, k->pack_a ? rows * depth * sizeof(float) : 0);
+    k->b_at = mo_cpu_append_part(
+        &end, k->panels ? 0 : packed * depth * sizeof(float));
+    k->c_at = mo_cpu_append_part(
+        &end, k->pack_c ? rows * columns * sizeof(float) : 0);
     k->epilogue_at =
-        append_part(&end, mo_cpu_epilogue_scratch_size(&k->epilogue));
+        mo_cpu_append_part(&end, mo_cpu_epilogue_scratch_size(&k->epilogue));
     k->scratch = end;
 }
 
@@ -108,7 +103,7 @@ static mo_status prepare_floats(mo_cpu_unit *unit, const mo_backend_operand *in,
                                     call->k, k->form.batches, unit->threads);
     k->pack_a = k->elem != MO_ELEM_F32 || (call->a.column != 1 && call->k > 1);
     k->pack_c = k->elem != MO_ELEM_F32 || call->c.column != 1;
-    if (constant && k->elements > 0)
+    if (constant && k->elements > 0 && !mo_ablated(MO_ABLATION_packed_weights))
         status = pack_constant(unit, constant, k, err);
     divide_scratch(unit, k);
     *scratch = k->scratch;
@@ -213,36 +208,34 @@ static void epilogue_block(const block *b, const float *c, int64_t pitch)
                                1, c + r * pitch + j);
 }
 
-static void run_block(const floats_run *run, int64_t job, int worker)
-{
-    block b = block_of(run, job, worker);
-    const mo_cpu_matmul_kernel *k = b.run->kernel;
-    const mo_call_matmul *call = &k->form.call;
-    mo_cpu_gemm product = { .micro_kernels = b.run->micro_kernels,
-                            .rows = point_to_rows(&b),
-                            .n_rows = b.rows,
-                            .taps = 1,
-                            .depth = call->k,
-                            .panels = panels_of(&b),
-                            .columns = b.columns };
-
-    if (k->pack_c) {
-        product.c = (float *) (void *) (b.scratch + k->c_at);
-        product.pitch = b.columns;
-    } else {
-        product.c =
-            (float *) b.run->out + b.at.c + b.row * call->c.row + b.column;
-        product.pitch = call->c.row;
-    }
-    mo_cpu_gemm_run(&product);
-    if (k->pack_c || !mo_cpu_epilogue_is_identity(&k->epilogue))
-        epilogue_block(&b, product.c, product.pitch);
-}
-
 static void run_blocks(void *context, int64_t begin, int64_t end, int worker)
 {
-    for (int64_t job = begin; job < end; job++)
-        run_block(context, job, worker);
+    const floats_run *run = context;
+    const mo_cpu_matmul_kernel *k = run->kernel;
+    const mo_call_matmul *call = &k->form.call;
+
+    for (int64_t job = begin; job < end; job++) {
+        block b = block_of(run, job, worker);
+        mo_cpu_gemm product = { .micro_kernels = run->micro_kernels,
+                                .rows = point_to_rows(&b),
+                                .n_rows = b.rows,
+                                .taps = 1,
+                                .depth = call->k,
+                                .panels = panels_of(&b),
+                                .columns = b.columns };
+
+        if (k->pack_c) {
+            product.c = (float *) (void *) (b.scratch + k->c_at);
+            product.pitch = b.columns;
+        } else {
+            product.c =
+                (float *) run->out + b.at.c + b.row * call->c.row + b.column;
+            product.pitch = call->c.row;
+        }
+        mo_cpu_gemm_run(&product);
+        if (k->pack_c || !mo_cpu_epilogue_is_identity(&k->epilogue))
+            epilogue_block(&b, product.c, product.pitch);
+    }
 }
 
 static void run_floats(mo_cpu_unit *unit, const mo_cpu_matmul_kernel *k,

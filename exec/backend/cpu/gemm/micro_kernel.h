@@ -41,6 +41,11 @@ typedef struct mo_cpu_micro_kernel_args {
 
 typedef void mo_cpu_micro_kernel_fn(const mo_cpu_micro_kernel_args *job);
 
+/* Depthwise sums of rows: c[i][j] = sum over taps of rows[tap * step + i][skip
+ * + j] panel[tap * panel_step + j], for the depth columns j. */
+typedef void mo_cpu_depthwise_fn(const mo_cpu_micro_kernel_args *job,
+                                 int64_t rows);
+
 enum {
     MO_CPU_MICRO_KERNEL_HEIGHTS = 5,
     MO_CPU_MICRO_KERNEL_MAX_ROWS = 16,
@@ -52,6 +57,7 @@ typedef struct mo_cpu_micro_kernels {
     const char *name;
     int width;  /* columns of a tile */
     int narrow; /* width of the tile for the last columns */
+    mo_cpu_depthwise_fn *depthwise;
     int rows[MO_CPU_MICRO_KERNEL_HEIGHTS]; /* heights, descending to 1 */
     mo_cpu_micro_kernel_fn *wide_run[MO_CPU_MICRO_KERNEL_HEIGHTS],
         *narrow_run[MO_CPU_MICRO_KERNEL_HEIGHTS];

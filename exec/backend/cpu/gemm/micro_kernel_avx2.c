@@ -4,7 +4,8 @@
 
 #include <immintrin.h>
 
-/* 12 of the 16 registers are sums. */
+/* The largest tile, 6 rows of 2 vectors, has its sums in 12 of the 16
+ * registers. */
 #define TILE_VECTOR        32
 #define TILE_TARGET        __attribute__((target("avx2,fma")))
 #define TILE_LARGER(a, b)  _mm256_max_ps(a, b)
@@ -21,6 +22,7 @@ PANELS(1, 4);
 const mo_cpu_micro_kernels mo_cpu_micro_kernels_avx2 = {
     .name = "avx2",
     .width = 2 * LANES,
+    .depthwise = run_depthwise,
     .narrow = LANES,
     .rows = { 6, 4, 3, 2, 1 },
     .wide_run = { run_wide_6, run_wide_4, run_wide_3, run_wide_2, run_wide_1 },
@@ -31,5 +33,6 @@ const mo_cpu_micro_kernels mo_cpu_micro_kernels_avx2 = {
 };
 
 #else
+/* ISO C forbids an empty file. */
 typedef int mo_no_avx2;
 #endif

@@ -21,6 +21,7 @@ PANELS(1, 4);
 const mo_cpu_micro_kernels mo_cpu_micro_kernels_avx512 = {
     .name = "avx512",
     .width = 2 * LANES,
+    .depthwise = run_depthwise,
     .narrow = LANES,
     .rows = { 14, 7, 4, 2, 1 },
     .wide_run = { run_wide_14, run_wide_7, run_wide_4, run_wide_2, run_wide_1 },

@@ -46,6 +46,7 @@ PANELS(2, 4);
 const mo_cpu_micro_kernels mo_cpu_micro_kernels_generic = {
     .name = "plain",
     .width = 2 * LANES,
+    .depthwise = run_depthwise,
     .narrow = LANES,
     .rows = { MOST, 4, 3, 2, 1 },
     .wide_run = { run_wide_most, run_wide_4, run_wide_3, run_wide_2,

@@ -25,13 +25,6 @@ int64_t mo_cpu_gemm_panel_columns(const mo_cpu_micro_kernels *micro_kernels,
                : whole + panel_width(micro_kernels, columns - whole);
 }
 
-static void clear_padding(float *panel, int64_t rows, int64_t used, int width)
-{
-    for (int64_t i = 0; used < width && i < rows; i++)
-        memset(panel + i * width + used, 0,
-               (size_t) (width - used) * sizeof *panel);
-}
-
 void mo_cpu_gemm_pack_panels(const mo_cpu_micro_kernels *micro_kernels,
                              const mo_cpu_matrix_view *from, int64_t rows,
                              int64_t columns, int64_t row, int64_t depth,
@@ -45,7 +38,9 @@ void mo_cpu_gemm_pack_panels(const mo_cpu_micro_kernels *micro_kernels,
 
         part.at += j * from->column;
         mo_cpu_load_f32_matrix(&part, rows, used, panel, width);
-        clear_padding(panel, rows, used, width);
+        for (int64_t i = 0; used < width && i < rows; i++)
+            memset(panel + i * width + used, 0,
+                   (size_t) (width - used) * sizeof *panel);
     }
 }
 
@@ -71,45 +66,25 @@ typedef struct chunk {
     int64_t skip, depth;
 } chunk;
 
-/* One panel of a chunk. */
-typedef struct strip {
-    int64_t column, used;
-    int width;
-} strip;
-
-static strip strip_at(const mo_cpu_gemm *p, int64_t column)
-{
-    int width = panel_width(p->micro_kernels, p->columns - column);
-
-    return (strip){ column, mo_min_i64(width, p->columns - column), width };
-}
-
-static const float *panel_at(const chunk *c, const strip *s)
-{
-    const mo_cpu_gemm *p = c->product;
-
-    return p->panels + s->column * p->taps * p->depth + c->skip * s->width;
-}
-
 /* Runs a tile of which only some columns are needed. */
-static void run_part(const strip *s, mo_cpu_micro_kernel_fn *run, int rows,
-                     mo_cpu_micro_kernel_args *job)
+static void run_part(int64_t used, int width, mo_cpu_micro_kernel_fn *run,
+                     int rows, mo_cpu_micro_kernel_args *job)
 {
     float whole[MO_CPU_MICRO_KERNEL_MAX_ROWS * MO_CPU_MICRO_KERNEL_MAX_WIDTH];
     float bias[MO_CPU_MICRO_KERNEL_MAX_WIDTH] = { 0 };
     float *c = job->c;
     int64_t pitch = job->pitch;
-    size_t bytes = (size_t) s->used * sizeof *c;
+    size_t bytes = (size_t) used * sizeof *c;
 
     job->c = whole;
-    job->pitch = s->width;
+    job->pitch = width;
     if (job->end.bias)
         job->end.bias = memcpy(bias, job->end.bias, bytes);
     for (int r = 0; job->add && r < rows; r++)
-        memcpy(whole + (size_t) r * s->width, c + (int64_t) r * pitch, bytes);
+        memcpy(whole + (size_t) r * width, c + (int64_t) r * pitch, bytes);
     run(job);
     for (int r = 0; r < rows; r++)
-        memcpy(c + (int64_t) r * pitch, whole + (size_t) r * s->width, bytes);
+        memcpy(c + (int64_t) r * pitch, whole + (size_t) r * width, bytes);
 }
 
 /* The epilogue applies with the last part of the depth. */
@@ -138,14 +113,15 @@ static void run_rows(const chunk *c, int64_t row, int height)
 
     for (int64_t j = c->begin; j < c->end; j += step) {
         bool together = several > 0 && j + several <= c->end;
-        strip s = strip_at(p, j);
+        int width = panel_width(micro_kernels, p->columns - j);
+        int64_t used = mo_min_i64(width, p->columns - j);
         mo_cpu_micro_kernel_args job = {
             .rows = p->rows + row,
             .step = p->step,
             .skip = p->skip + c->skip,
             .taps = p->taps,
             .depth = c->depth,
-            .panel = panel_at(c, &s),
+            .panel = p->panels + j * p->taps * p->depth + c->skip * width,
             .panel_step = p->taps * p->depth * micro_kernels->width,
             .c = p->c + row * p->pitch + j,
             .pitch = p->pitch,
@@ -153,29 +129,18 @@ static void run_rows(const chunk *c, int64_t row, int height)
             .end = end_at(c, j),
         };
 
-        mo_cpu_micro_kernel_fn *run = s.width == micro_kernels->width
+        mo_cpu_micro_kernel_fn *run = width == micro_kernels->width
                                           ? micro_kernels->wide_run[height]
                                           : micro_kernels->narrow_run[height];
 
         step = together ? several : micro_kernels->width;
         if (together)
             micro_kernels->panels_run[height](&job);
-        else if (s.used == s.width)
+        else if (used == width)
             run(&job);
         else
-            run_part(&s, run, rows, &job);
+            run_part(used, width, run, rows, &job);
     }
-}
-
-static void run_chunk(const chunk *c)
-{
-    const mo_cpu_gemm *p = c->product;
-    int64_t row = 0;
-
-    for (int h = 0; h < MO_CPU_MICRO_KERNEL_HEIGHTS; h++)
-        for (; row + p->micro_kernels->rows[h] <= p->n_rows;
-             row += p->micro_kernels->rows[h])
-            run_rows(c, row, h);
 }
 
 enum { DEEPEST = 1024, CHUNK_FLOATS = 1 << 17 };
@@ -192,8 +157,12 @@ static void run_depth(const mo_cpu_gemm *p, int64_t skip, int64_t depth)
                     .end = mo_min_i64(j + columns, p->columns),
                     .skip = skip,
                     .depth = depth };
+        int64_t row = 0;
 
-        run_chunk(&c);
+        for (int h = 0; h < MO_CPU_MICRO_KERNEL_HEIGHTS; h++)
+            for (; row + p->micro_kernels->rows[h] <= p->n_rows;
+                 row += p->micro_kernels->rows[h])
+                run_rows(&c, row, h);
     }
 }
 

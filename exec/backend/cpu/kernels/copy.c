@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "base/minmax.h"
 #include "exec/backend/copy_box.h"
 #include "exec/backend/cpu/kernels/strided_copy.h"
@@ -30,15 +31,6 @@ typedef struct copy_run {
     void *const *out;
     int first_box; /* jobs are counted from its first one */
 } copy_run;
-
-static const void *source_of(const copy_run *run,
-                             const mo_cpu_strided_copy *box)
-{
-    if (box->from >= 0)
-        return run->in[box->from];
-    return run->kernel->fill_in >= 0 ? run->in[run->kernel->fill_in]
-                                     : (const void *) &box->fill;
-}
 
 /* Returns the index of the box that contains the job. */
 static int find_box(const copy_kernel *kernel, int64_t job)
@@ -65,9 +57,12 @@ static void run_job(void *context, int job, int worker)
     const mo_cpu_strided_copy *box = &kernel->boxes[at];
     int64_t begin = (nth - kernel->first_job[at]) * box->n_at_once;
     int64_t end = begin + box->n_at_once;
+    const void *from = box->from >= 0         ? run->in[box->from]
+                       : kernel->fill_in >= 0 ? run->in[kernel->fill_in]
+                                              : (const void *) &box->fill;
 
     (void) worker;
-    mo_cpu_strided_copy_run(box, source_of(run, box), run->out[box->to], begin,
+    mo_cpu_strided_copy_run(box, from, run->out[box->to], begin,
                             end < box->n_units ? end : box->n_units);
 }
 
@@ -168,8 +163,9 @@ static mo_status prepare_copy(mo_cpu_unit *unit, const mo_call *call,
         free_copy(&copy->base);
         return status;
     }
-    copy->apart = mo_backend_copy_boxes_disjoint(call, out);
-    copy->small = is_small(call, out);
+    copy->apart = !mo_ablated(MO_ABLATION_copy_disjoint) &&
+                  mo_backend_copy_boxes_disjoint(call, out);
+    copy->small = is_small(call, out) && !mo_ablated(MO_ABLATION_copy_small);
     *kernel = &copy->base;
     return MO_OK;
 }

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/backend/cpu/kernels/cpu_attention.h"
-
+/*
+ * Scaled dot-product attention (Vaswani et al., 2017).
+ *
+ * For a block of queries, a GEMM computes the scores against all keys, softmax
+ * runs row by row while they are in the cache, and a second GEMM multiplies by
+ * the values. The division by the sums comes last, where it is less work.
+ */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/minmax.h"
 #include "exec/backend/check_call.h"
@@ -10,6 +16,93 @@
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/gemm/packed_gemm.h"
 #include "exec/backend/cpu/pointwise/compiled_program.h"
+#include "exec/backend/cpu/pointwise/math_f32.h"
+#include "exec/backend/cpu/unit/multiversion.h"
+
+/* Mask of one query: it sees the first count keys; added, if not NULL, is
+ * added to their scores. zero_if_masked: as in mo_call_attention. */
+typedef struct attention_mask {
+    int64_t count;
+    const float *added; /* by key, or NULL */
+    bool zero_if_masked;
+} attention_mask;
+
+/* Reductions keep a fixed number of partial results: compilers vectorize them,
+ * and every machine adds in the same order. */
+enum { LANES = 16 };
+
+MO_CPU_MULTIVERSION static void scale_scores(float *x, int64_t n, float scale,
+                                             const float *added)
+{
+    if (added) {
+        MO_CPU_IVDEP
+        for (int64_t i = 0; i < n; i++)
+            x[i] = x[i] * scale + added[i];
+    } else {
+        MO_CPU_IVDEP
+        for (int64_t i = 0; i < n; i++)
+            x[i] *= scale;
+    }
+}
+
+MO_CPU_MULTIVERSION static float max_score(const float *x, int64_t n)
+{
+    float lane[LANES];
+    int64_t i = 0;
+
+    for (int l = 0; l < LANES; l++)
+        lane[l] = -INFINITY;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++)
+            lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
+    for (; i < n; i++)
+        lane[0] = x[i] > lane[0] ? x[i] : lane[0];
+    for (int l = 1; l < LANES; l++)
+        lane[0] = lane[l] > lane[0] ? lane[l] : lane[0];
+    return lane[0];
+}
+
+MO_CPU_MULTIVERSION static void exp_scores(float *x, int64_t n, float largest)
+{
+    MO_CPU_IVDEP
+    for (int64_t i = 0; i < n; i++)
+        x[i] = mo_cpu_exp_f32(x[i] - largest);
+}
+
+MO_CPU_MULTIVERSION static float sum_weights(const float *x, int64_t n)
+{
+    float lane[LANES] = { 0 };
+    int64_t i = 0;
+
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++)
+            lane[l] += x[i + l];
+    for (; i < n; i++)
+        lane[0] += x[i];
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; l++)
+            lane[l] += lane[l + half];
+    return lane[0];
+}
+
+/* Turns the scores of one query against n keys into unnormalized weights:
+ * exp(scale * score + added - their maximum), 0 for masked keys. Returns their
+ * sum, or 1 where that is 0 and may be. */
+static float softmax_row(float *scores, int64_t n, float scale,
+                         const attention_mask *view)
+{
+    float largest, sum;
+
+    scale_scores(scores, view->count, scale, view->added);
+    largest = max_score(scores, view->count);
+    if (view->zero_if_masked && largest == -INFINITY)
+        largest = 0;
+    exp_scores(scores, view->count, largest);
+    memset(scores + view->count, 0,
+           (size_t) (n - view->count) * sizeof *scores);
+    sum = sum_weights(scores, view->count);
+    return view->zero_if_masked && sum == 0 ? 1 : sum;
+}
 
 enum { QUERIES_AT_ONCE = 56 };
 
@@ -24,21 +117,9 @@ typedef struct attention_kernel {
     size_t q_at, k_at, v_at, scores_at, mask_at, out_at, program_at, scratch;
 } attention_kernel;
 
-static size_t append_part(size_t *end, int64_t floats)
+static size_t append_floats(size_t *end, int64_t floats)
 {
-    size_t at = *end;
-
-    *end += mo_cpu_round_to_line((size_t) floats * sizeof(float));
-    return at;
-}
-
-/* The programs run one after the other and share scratch. */
-static size_t program_scratch(const attention_kernel *k)
-{
-    size_t epilogue = mo_cpu_epilogue_scratch_size(&k->epilogue);
-    size_t score = k->score ? mo_cpu_point_program_scratch_size(k->score) : 0;
-
-    return epilogue > score ? epilogue : score;
+    return mo_cpu_append_part(end, (size_t) floats * sizeof(float));
 }
 
 static void divide_scratch(const mo_cpu_unit *unit, attention_kernel *k)
@@ -46,19 +127,23 @@ static void divide_scratch(const mo_cpu_unit *unit, attention_kernel *k)
     const mo_call_attention *c = &k->call;
     bool floats = k->elem == MO_ELEM_F32;
     size_t end = mo_cpu_round_to_line(QUERIES_AT_ONCE * sizeof(float *));
+    size_t epilogue = mo_cpu_epilogue_scratch_size(&k->epilogue);
+    size_t score = k->score ? mo_cpu_point_program_scratch_size(k->score) : 0;
 
-    k->q_at = append_part(&end, floats ? 0 : QUERIES_AT_ONCE * c->width);
-    k->k_at = append_part(
+    k->q_at = append_floats(&end, floats ? 0 : QUERIES_AT_ONCE * c->width);
+    k->k_at = append_floats(
         &end,
         mo_cpu_gemm_panel_columns(unit->micro_kernels, c->keys) * c->width);
-    k->v_at = append_part(
+    k->v_at = append_floats(
         &end,
         mo_cpu_gemm_panel_columns(unit->micro_kernels, c->v_width) * c->keys);
-    k->scores_at = append_part(&end, QUERIES_AT_ONCE * c->keys);
-    k->mask_at = append_part(&end, c->has_mask ? c->keys : 0);
-    k->out_at = append_part(&end, floats ? 0 : QUERIES_AT_ONCE * c->v_width);
-    k->program_at = end;
-    k->scratch = end + mo_cpu_round_to_line(program_scratch(k));
+    k->scores_at = append_floats(&end, QUERIES_AT_ONCE * c->keys);
+    k->mask_at = append_floats(&end, c->has_mask ? c->keys : 0);
+    k->out_at = append_floats(&end, floats ? 0 : QUERIES_AT_ONCE * c->v_width);
+    /* The programs run one after the other and share scratch. */
+    k->program_at =
+        mo_cpu_append_part(&end, epilogue > score ? epilogue : score);
+    k->scratch = end;
 }
 
 /* Each part packs keys and values again: split only where threads would
@@ -230,12 +315,12 @@ static void load_mask(const head *h, int64_t query, float *mask)
 }
 
 /* Causal mask: query i sees the keys 0, ..., i. */
-static mo_cpu_attention_mask mask_of(const head *h, int64_t query)
+static attention_mask mask_of(const head *h, int64_t query)
 {
     const mo_call_attention *c = &h->run->kernel->call;
     float *mask = part_of(h, h->run->kernel->mask_at);
-    mo_cpu_attention_mask view = { .count = c->keys,
-                                   .zero_if_masked = c->zero_if_masked };
+    attention_mask view = { .count = c->keys,
+                            .zero_if_masked = c->zero_if_masked };
 
     if (c->causal && query + 1 < c->keys)
         view.count = query + 1;
@@ -244,23 +329,6 @@ static mo_cpu_attention_mask mask_of(const head *h, int64_t query)
         view.added = mask;
     }
     return view;
-}
-
-static void multiply_rows(const head *h, const float *const *rows, int64_t n,
-                          int64_t depth, size_t panels_at, int64_t columns,
-                          float *c, int64_t pitch)
-{
-    mo_cpu_gemm product = { .micro_kernels = h->run->micro_kernels,
-                            .rows = rows,
-                            .n_rows = n,
-                            .taps = 1,
-                            .depth = depth,
-                            .panels = part_of(h, panels_at),
-                            .columns = columns,
-                            .c = c,
-                            .pitch = pitch };
-
-    mo_cpu_gemm_run(&product);
 }
 
 /* Applies the call's own pointwise program to the scores of n queries from
@@ -275,7 +343,7 @@ static void transform_scores(const head *h, int64_t first, int64_t n,
 
     for (int i = 1; i < k->score->n_sources; i++)
         operands[i] = h->run->in[3 + c->has_mask + i - 1];
-    mo_cpu_attention_scale_row(scores, n * c->keys, (float) c->scale);
+    scale_scores(scores, n * c->keys, (float) c->scale, NULL);
     mo_cpu_point_program_run_to(k->score, scores, operands, scores, element,
                                 n * c->keys, h->scratch + k->program_at);
 }
@@ -291,24 +359,11 @@ static void softmax_scores(const head *h, int64_t first, int64_t n,
     if (k->score)
         transform_scores(h, first, n, scores);
     for (int64_t i = 0; i < n; i++) {
-        mo_cpu_attention_mask view = mask_of(h, first + i);
+        attention_mask view = mask_of(h, first + i);
 
-        shares[i] = 1 / mo_cpu_attention_softmax_row(scores + i * c->keys,
-                                                     c->keys, scale, &view);
+        shares[i] =
+            1 / softmax_row(scores + i * c->keys, c->keys, scale, &view);
     }
-}
-
-/* Stores rows of the result, pitch apart in sums, to the output. */
-static void store_rows(const head *h, int64_t first, int64_t n,
-                       const float *sums, int64_t pitch)
-{
-    const attention_kernel *k = h->run->kernel;
-    const mo_call_attention *c = &k->call;
-
-    for (int64_t i = 0; i < n; i++)
-        mo_cpu_epilogue_run(&k->epilogue, h->run->in, h->run->out,
-                            h->out + (first + i) * c->out_row, c->v_width,
-                            sums + i * pitch, h->scratch + k->program_at);
 }
 
 static void attend_queries(const head *h, int64_t first, int64_t n)
@@ -321,16 +376,33 @@ static void attend_queries(const head *h, int64_t first, int64_t n)
     float *out = floats ? (float *) h->run->out + h->out + first * c->out_row
                         : part_of(h, k->out_at);
     const float **rows = point_to_queries(h, first, n);
+    mo_cpu_gemm product = { .micro_kernels = h->run->micro_kernels,
+                            .rows = rows,
+                            .n_rows = n,
+                            .taps = 1,
+                            .depth = c->width,
+                            .panels = part_of(h, k->k_at),
+                            .columns = c->keys,
+                            .c = scores,
+                            .pitch = c->keys };
 
-    multiply_rows(h, rows, n, c->width, k->k_at, c->keys, scores, c->keys);
+    mo_cpu_gemm_run(&product);
     softmax_scores(h, first, n, scores, shares);
     for (int64_t i = 0; i < n; i++)
         rows[i] = scores + i * c->keys;
-    multiply_rows(h, rows, n, c->keys, k->v_at, c->v_width, out, pitch);
+    product.depth = c->keys;
+    product.panels = part_of(h, k->v_at);
+    product.columns = c->v_width;
+    product.c = out;
+    product.pitch = pitch;
+    mo_cpu_gemm_run(&product);
     for (int64_t i = 0; i < n; i++)
-        mo_cpu_attention_scale_row(out + i * pitch, c->v_width, shares[i]);
-    if (!mo_cpu_epilogue_is_identity(&k->epilogue))
-        store_rows(h, first, n, out, pitch);
+        scale_scores(out + i * pitch, c->v_width, shares[i], NULL);
+    for (int64_t i = 0; i < n && !mo_cpu_epilogue_is_identity(&k->epilogue);
+         i++)
+        mo_cpu_epilogue_run(&k->epilogue, h->run->in, h->run->out,
+                            h->out + (first + i) * c->out_row, c->v_width,
+                            out + i * pitch, h->scratch + k->program_at);
 }
 
 static void run_part(void *context, int64_t begin, int64_t end, int worker)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/minmax.h"
+#include "exec/backend/cpu/unit/multiversion.h"
 #include "exec/backend/cpu/unit/cpu_unit.h"
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/pointwise/steps.h"
@@ -56,6 +57,23 @@ static number add_element(const cumsum_kernel *kernel, number *sum, number x)
             (int64_t) ((uint64_t) sum->integer + (uint64_t) x.integer);
     return kernel->cumsum.exclusive ? before : *sum;
 }
+
+/* The same for n adjacent lines. */
+#define ADD_LINES(name, type)                                                  \
+    MO_CPU_MULTIVERSION static void name(const type *x, type *sums, type *out, \
+                                         bool exclusive, int n)                \
+    {                                                                          \
+        MO_CPU_IVDEP for (int j = 0; j < n; j++)                               \
+        {                                                                      \
+            type before = sums[j], after = before + x[j];                      \
+                                                                               \
+            out[j] = exclusive ? before : after;                               \
+            sums[j] = after;                                                   \
+        }                                                                      \
+    }
+
+ADD_LINES(add_reals, double)
+ADD_LINES(add_integers, uint64_t)
 
 /* Stores n results from element first on. */
 static void store_results(const cumsum_run *run, int64_t first, int n,
@@ -132,8 +150,14 @@ static void sum_columns(const cumsum_run *run, int64_t first, int width,
         int64_t at = first + row * cumsum->inner;
 
         kernel->load(run->in[0], at, 1, share->loaded, width);
-        for (int j = 0; j < width; j++)
-            share->sums[j] = add_element(kernel, &sums[j], share->loaded[j]);
+        if (kernel->real)
+            add_reals(&share->loaded->real, &sums->real, &share->sums->real,
+                      cumsum->exclusive, width);
+        else
+            add_integers((const uint64_t *) &share->loaded->integer,
+                         (uint64_t *) &sums->integer,
+                         (uint64_t *) &share->sums->integer, cumsum->exclusive,
+                         width);
         store_results(run, at, width, share->sums, share);
     }
 }
@@ -175,7 +199,7 @@ static mo_status prepare_cumsum(mo_cpu_unit *unit, const mo_call *call,
     made->cumsum = call->u.cumsum;
     made->elem = elem;
     made->real = mo_elem_is_float(elem);
-    made->load = mo_cpu_load_fn_for(elem, true);
+    made->load = mo_cpu_load_fn_for(elem, true); /* reals as doubles */
     made->store = mo_cpu_store_fn_for(elem, true);
     status = mo_cpu_epilogue_init(call, out, &made->epilogue, err);
     if (status != MO_OK) {

@@ -19,10 +19,10 @@ typedef struct gather_kernel {
     mo_elem index_elem;
     int64_t n_slices;
     size_t width; /* bytes of a slice */
-    /* ND: slices per step along each of dims. */
+    /* ND: slices per step along each of gather.dims. */
     int64_t steps[MO_MAX_RANK];
     int64_t per_batch; /* ND: slices of the data per batch */
-    /* ELEMENTS: the data's strides. */
+    /* ELEMENTS: strides of the data, in elements. */
     int64_t strides[MO_MAX_RANK];
 } gather_kernel;
 
@@ -33,6 +33,7 @@ typedef struct gather_run {
     mo_cpu_indices indices;
 } gather_run;
 
+/* The cases of constant width compile to single loads and stores. */
 static void copy_slice(gather_run *run, int64_t to, int64_t from)
 {
     size_t width = run->kernel->width;
@@ -51,7 +52,7 @@ static void copy_slice(gather_run *run, int64_t to, int64_t from)
     }
 }
 
-/* Slices are [batch][outer][count]. */
+/* Gather: slices of the result are [batch][outer][count]. */
 static void gather_along_axis(void *context, int64_t begin, int64_t end,
                               int worker)
 {
@@ -76,7 +77,7 @@ static void gather_along_axis(void *context, int64_t begin, int64_t end,
     }
 }
 
-/* Slices are [batch][count]. */
+/* GatherND: slices of the result are [batch][count]. */
 static void gather_tuples(void *context, int64_t begin, int64_t end, int worker)
 {
     gather_run *run = context;
@@ -86,16 +87,16 @@ static void gather_tuples(void *context, int64_t begin, int64_t end, int worker)
     (void) worker;
     for (int64_t i = begin; i < end; i++) {
         int64_t from = i / g->count * kernel->per_batch;
-        bool right = true;
+        bool valid = true;
 
         for (int d = 0; d < g->depth; d++) {
             int64_t at = mo_cpu_index_resolve(&run->indices, i * g->depth + d,
                                               g->dims[d]);
 
-            right = right && at >= 0;
+            valid = valid && at >= 0;
             from += at * kernel->steps[d];
         }
-        if (right)
+        if (valid)
             copy_slice(run, i, from);
     }
 }
@@ -114,6 +115,7 @@ static int64_t base_of(const gather_kernel *kernel, int64_t i)
     return base;
 }
 
+/* GatherElements: one index for each element of the result. */
 static void gather_elements(void *context, int64_t begin, int64_t end,
                             int worker)
 {
@@ -140,8 +142,8 @@ static void gather_elements(void *context, int64_t begin, int64_t end,
     }
 }
 
-/* Returns the exclusive upper limit of index number i. */
-static int64_t size_for(const mo_call_gather *g, int64_t i)
+/* Returns the exclusive upper limit of the i-th index. */
+static int64_t index_limit(const mo_call_gather *g, int64_t i)
 {
     switch (g->kind) {
     case MO_CALL_GATHER_AXIS:
@@ -164,17 +166,17 @@ static mo_status run_gather(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
     };
     const gather_kernel *g = (const gather_kernel *) kernel;
     gather_run run = { g, in[0], out[0], { in[1], g->index_elem, -1 } };
-    int64_t at_once = JOB_BYTES / (int64_t) (g->width + 1) + 1;
+    int64_t slices_per_job = JOB_BYTES / (int64_t) (g->width + 1) + 1;
     int64_t wrong;
 
     (void) workspace;
     if (g->width == 0)
         return MO_OK;
-    mo_cpu_thread_pool_parallel_for(unit->pool, g->n_slices, at_once,
+    mo_cpu_thread_pool_parallel_for(unit->pool, g->n_slices, slices_per_job,
                                     ways[g->gather.kind], &run);
     wrong = atomic_load(&run.indices.first_wrong);
     return mo_cpu_index_status(
-        &run.indices, wrong < 0 ? 0 : size_for(&g->gather, wrong), err);
+        &run.indices, wrong < 0 ? 0 : index_limit(&g->gather, wrong), err);
 }
 
 static void set_sizes(gather_kernel *kernel, size_t element)
@@ -205,11 +207,6 @@ static void set_sizes(gather_kernel *kernel, size_t element)
     }
 }
 
-static void free_gather(mo_cpu_kernel *kernel)
-{
-    free(kernel);
-}
-
 static mo_status prepare_gather(mo_cpu_unit *unit, const mo_call *call,
                                 const mo_backend_operand *in,
                                 const mo_tensor_desc *out,
@@ -233,5 +230,4 @@ static mo_status prepare_gather(mo_cpu_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-const mo_cpu_kernel_class mo_cpu_gather = { prepare_gather, run_gather,
-                                            free_gather };
+const mo_cpu_kernel_class mo_cpu_gather = { prepare_gather, run_gather, NULL };

@@ -207,10 +207,4 @@ static mo_status run_grid(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
     return MO_OK;
 }
 
-static void free_grid(mo_cpu_kernel *kernel)
-{
-    free(kernel);
-}
-
-const mo_cpu_kernel_class mo_cpu_grid_sample = { prepare_grid, run_grid,
-                                                 free_grid };
+const mo_cpu_kernel_class mo_cpu_grid_sample = { prepare_grid, run_grid, NULL };

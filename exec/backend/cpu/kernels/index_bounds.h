@@ -2,9 +2,10 @@
 /*
  * index_bounds.h - bounds check of indices that are data.
  *
- * A negative index counts from the end. No access leaves a tensor, whatever
- * the indices are: the first one out of range, in the order of the indices,
- * becomes an error when the kernel ends.
+ * A negative index counts from the end; one of an unsigned type is never
+ * negative, so that 2^64 - 1 is out of range. No access leaves a tensor,
+ * whatever the indices are: the first one out of range, in the order of the
+ * indices, becomes an error when the kernel ends.
  */
 #ifndef MO_EXEC_BACKEND_CPU_KERNELS_INDEX_BOUNDS_H
 #define MO_EXEC_BACKEND_CPU_KERNELS_INDEX_BOUNDS_H
@@ -22,6 +23,7 @@ typedef struct mo_cpu_indices {
     _Atomic int64_t first_wrong; /* -1: none so far */
 } mo_cpu_indices;
 
+/* Returns index i; u64 of 2^63 and above are negative. */
 static inline int64_t mo_cpu_index_load(const mo_cpu_indices *indices,
                                         int64_t i)
 {
@@ -54,7 +56,8 @@ static inline int64_t mo_cpu_index_resolve(mo_cpu_indices *indices, int64_t i,
 {
     int64_t at = mo_cpu_index_load(indices, i);
 
-    at = at < 0 ? at + size : at;
+    if (at < 0 && indices->elem != MO_ELEM_U64)
+        at += size;
     if (at >= 0 && at < size)
         return at;
     mo_cpu_index_set_out_of_range(indices, i);

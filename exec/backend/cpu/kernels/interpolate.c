@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/backend/cpu/kernels/interpolate.h"
-
+/*
+ * Interpolation: of nearest neighbours, and separable (linear, cubic).
+ *
+ * The weights of a separable one are products of one weight per dimension, so
+ * dimensions are resized one after the other, those that shrink most first.
+ * Intermediate results are floats, whatever the type of the tensors.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "exec/backend/check_call.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
+#include "exec/backend/cpu/unit/load_f32.h"
+#include "exec/backend/cpu/unit/multiversion.h"
 #include "exec/op/interp_taps.h"
 
-/*
- * Nearest-neighbour interpolation: every dimension has a table of source
- * offsets.
- */
-
+/* Nearest neighbours: every dimension has a table of source offsets. */
 typedef struct nearest_kernel {
     mo_cpu_kernel base;
     int rank; /* dimensions up to the last one that is resized */
@@ -47,14 +51,19 @@ static void copy_rows(void *context, int64_t begin, int64_t end, int worker)
     const nearest_kernel *kernel = run->kernel;
     int64_t columns = kernel->extent[kernel->rank - 1];
     const int64_t *from = kernel->from[kernel->rank - 1];
-    size_t width = kernel->width;
+    size_t width = kernel->width, row = (size_t) columns * width;
+    const char *before = NULL;
 
     (void) worker;
     for (int64_t i = begin; i < end; i++) {
         const char *in = find_row(run, i);
-        char *out = run->out + (size_t) (i * columns) * width;
+        char *out = run->out + (size_t) i * row;
+        bool repeated = in == before;
 
-        if (width == 4)
+        before = in;
+        if (repeated)
+            memcpy(out, out - row, row);
+        else if (width == 4)
             for (int64_t j = 0; j < columns; j++)
                 memcpy(out + j * 4, in + from[j], 4);
         else
@@ -107,20 +116,20 @@ static mo_status make_table(const mo_call_interpolate *call, int d,
     return *from ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status prepare_nearest(mo_cpu_unit *unit, const mo_call *call,
-                                 const mo_backend_operand *in,
-                                 const mo_tensor_desc *out,
-                                 mo_cpu_kernel **kernel, size_t *workspace,
-                                 mo_error *err)
+static const mo_cpu_kernel_class interp_nearest = { NULL, run_nearest,
+                                                    free_nearest };
+
+static mo_status prepare_nearest(const mo_call *call, const mo_tensor_desc *out,
+                                 mo_cpu_kernel **kernel, mo_error *err)
 {
     const mo_call_interpolate *c = &call->u.interpolate;
     nearest_kernel *nearest = calloc(1, sizeof *nearest);
     mo_status status = MO_OK;
     int64_t stride;
 
-    (void) unit, (void) in, (void) workspace;
     if (!nearest)
         return mo_fail_memory(err);
+    nearest->base.cls = &interp_nearest;
     nearest->width = mo_elem_size(out[0].elem);
     nearest->rank = c->rank;
     while (nearest->rank > 1 && !c->moves[nearest->rank - 1])
@@ -141,15 +150,248 @@ static mo_status prepare_nearest(mo_cpu_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-static const mo_cpu_kernel_class interp_nearest = { prepare_nearest,
-                                                    run_nearest, free_nearest };
+/* From [outer][in][inner] to [outer][taps.n][inner]. */
+typedef struct pass {
+    mo_call_interp_taps taps;
+    int64_t outer, in, inner;
+} pass;
 
-/* Wraps a kernel of one of the two algorithms. */
-typedef struct interpolate_kernel {
+typedef struct separable_kernel {
     mo_cpu_kernel base;
-    const mo_cpu_kernel_class *algo;
-    mo_cpu_kernel *inner;
-} interpolate_kernel;
+    mo_elem elem;
+    int n_passes;
+    pass passes[MO_MAX_RANK];
+    int64_t n_in, n_out;
+    size_t half; /* bytes of each of the two float buffers */
+} separable_kernel;
+
+typedef struct separable_run {
+    const pass *pass;
+    const float *in;
+    float *out;
+} separable_run;
+
+MO_CPU_MULTIVERSION
+static void add_row(float *restrict to, const float *restrict from,
+                    float weight, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        to[i] += weight * from[i];
+}
+
+MO_CPU_MULTIVERSION
+static void set_row(float *restrict to, const float *restrict from,
+                    float weight, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        to[i] = weight * from[i];
+}
+
+/* Rows of inner elements, each a weighted sum of rows; zero without taps. */
+static void interpolate_rows(void *context, int64_t begin, int64_t end,
+                             int worker)
+{
+    const separable_run *run = context;
+    const pass *p = run->pass;
+    const mo_call_interp_taps *taps = &p->taps;
+
+    (void) worker;
+    for (int64_t i = begin; i < end; i++) {
+        const float *in = run->in + i / taps->n * p->in * p->inner;
+        float *out = run->out + i * p->inner;
+        int64_t t = taps->first[i % taps->n];
+        int64_t stop = taps->first[i % taps->n + 1];
+
+        set_row(out, in + (t < stop ? taps->index[t] : 0) * p->inner,
+                t < stop ? taps->weight[t] : 0, p->inner);
+        for (t++; t < stop; t++)
+            add_row(out, in + taps->index[t] * p->inner, taps->weight[t],
+                    p->inner);
+    }
+}
+
+/* The last dimension: rows of the input become rows of the result. */
+static void interpolate_columns(void *context, int64_t begin, int64_t end,
+                                int worker)
+{
+    const separable_run *run = context;
+    const pass *p = run->pass;
+    const mo_call_interp_taps *taps = &p->taps;
+
+    (void) worker;
+    for (int64_t i = begin; i < end; i++) {
+        const float *in = run->in + i * p->in;
+        float *out = run->out + i * taps->n;
+
+        for (int64_t j = 0; j < taps->n; j++) {
+            float sum = 0;
+
+            for (int64_t t = taps->first[j]; t < taps->first[j + 1]; t++)
+                sum += taps->weight[t] * in[taps->index[t]];
+            out[j] = sum;
+        }
+    }
+}
+
+static void run_pass(mo_cpu_unit *unit, const pass *p, const float *in,
+                     float *out)
+{
+    enum { AT_ONCE = 1 << 13 };
+    separable_run run = { p, in, out };
+
+    if (p->inner == 1)
+        mo_cpu_thread_pool_parallel_for(unit->pool, p->outer,
+                                        AT_ONCE / (p->taps.n + 1) + 1,
+                                        interpolate_columns, &run);
+    else
+        mo_cpu_thread_pool_parallel_for(unit->pool, p->outer * p->taps.n,
+                                        AT_ONCE / (p->inner + 1) + 1,
+                                        interpolate_rows, &run);
+}
+
+typedef struct store_run {
+    mo_tensor_dense out;
+    const float *from;
+} store_run;
+
+static void store_part(void *context, int64_t begin, int64_t end, int worker)
+{
+    store_run *run = context;
+
+    (void) worker;
+    for (int64_t i = begin; i < end; i++)
+        mo_tensor_set_double(&run->out, i, run->from[i]);
+}
+
+static mo_status run_separable(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
+                               const void *const *in, void *const *out,
+                               void *workspace, mo_error *err)
+{
+    enum { AT_ONCE = 1 << 13 };
+    const separable_kernel *k = (const separable_kernel *) kernel;
+    float *place[2] = { workspace,
+                        (float *) workspace + k->half / sizeof(float) };
+    const float *from = in[0];
+    int next = 0;
+
+    (void) err;
+    if (k->n_out == 0)
+        return MO_OK;
+    if (k->elem != MO_ELEM_F32) {
+        mo_cpu_load_f32(in[0], k->elem, 0, 1, k->n_in, place[0]);
+        from = place[0];
+        next = 1;
+    }
+    for (int i = 0; i < k->n_passes; i++) {
+        bool last = i == k->n_passes - 1 && k->elem == MO_ELEM_F32;
+        float *to = last ? out[0] : place[next];
+
+        run_pass(unit, &k->passes[i], from, to);
+        from = to;
+        next = 1 - next;
+    }
+    if (k->elem != MO_ELEM_F32) {
+        store_run store = { { { k->elem, { 0 } }, out[0], false }, from };
+
+        mo_cpu_thread_pool_parallel_for(unit->pool, k->n_out, AT_ONCE,
+                                        store_part, &store);
+    }
+    return MO_OK;
+}
+
+static void free_separable(mo_cpu_kernel *kernel)
+{
+    separable_kernel *separable = (separable_kernel *) kernel;
+
+    for (int i = 0; i < separable->n_passes; i++)
+        mo_call_interp_taps_clear(&separable->passes[i].taps);
+    free(separable);
+}
+
+/* Dimensions in the order of resizing: ascending by growth. At least one, so
+ * that there is a pass that converts. */
+static int order_dims(const mo_call_interpolate *call, int order[MO_MAX_RANK])
+{
+    int n = 0;
+
+    for (int d = 0; d < call->rank; d++) {
+        double growth = (double) call->out[d] / (double) (call->in[d] + 1);
+        int i = n;
+
+        if (!call->moves[d])
+            continue;
+        for (; i > 0; i--) {
+            int before = order[i - 1];
+
+            if ((double) call->out[before] <=
+                growth * (double) (call->in[before] + 1))
+                break;
+            order[i] = before;
+        }
+        order[i] = d;
+        n++;
+    }
+    if (n == 0 && call->rank > 0)
+        order[n++] = call->rank - 1;
+    return n;
+}
+
+static mo_status make_passes(const mo_call_interpolate *call,
+                             separable_kernel *separable, mo_error *err)
+{
+    int order[MO_MAX_RANK], n = order_dims(call, order);
+    int64_t size[MO_MAX_RANK], most = separable->n_in;
+    mo_status status = MO_OK;
+
+    for (int d = 0; d < call->rank; d++)
+        size[d] = call->in[d];
+    for (int i = 0; status == MO_OK && i < n; i++) {
+        pass *p = &separable->passes[i];
+        int64_t made;
+
+        p->outer = p->inner = 1;
+        for (int d = 0; d < order[i]; d++)
+            p->outer *= size[d];
+        for (int d = order[i] + 1; d < call->rank; d++)
+            p->inner *= size[d];
+        p->in = size[order[i]];
+        status = mo_call_interp_taps_init(call, order[i], &p->taps, err);
+        separable->n_passes += status == MO_OK;
+        size[order[i]] = call->out[order[i]];
+        made = p->outer * p->inner * size[order[i]];
+        most = made > most ? made : most;
+    }
+    separable->half = mo_cpu_round_to_line((size_t) most * sizeof(float));
+    return status;
+}
+
+static const mo_cpu_kernel_class interp_separable = { NULL, run_separable,
+                                                      free_separable };
+
+static mo_status prepare_separable(const mo_call *call,
+                                   const mo_backend_operand *in,
+                                   const mo_tensor_desc *out,
+                                   mo_cpu_kernel **kernel, size_t *workspace,
+                                   mo_error *err)
+{
+    separable_kernel *separable = calloc(1, sizeof *separable);
+    mo_status status;
+
+    if (!separable)
+        return mo_fail_memory(err);
+    separable->base.cls = &interp_separable;
+    separable->elem = out[0].elem;
+    separable->n_in = mo_tensor_desc_elements(&in[0].desc);
+    separable->n_out = mo_tensor_desc_elements(&out[0]);
+    status = make_passes(&call->u.interpolate, separable, err);
+    if (status != MO_OK) {
+        free_separable(&separable->base);
+        return status;
+    }
+    *workspace = 2 * separable->half;
+    *kernel = &separable->base;
+    return MO_OK;
+}
 
 static mo_status prepare_interpolate(mo_cpu_unit *unit, const mo_call *call,
                                      const mo_backend_operand *in,
@@ -157,45 +399,17 @@ static mo_status prepare_interpolate(mo_cpu_unit *unit, const mo_call *call,
                                      mo_cpu_kernel **kernel, size_t *workspace,
                                      mo_error *err)
 {
-    const mo_call_interpolate *c = &call->u.interpolate;
-    interpolate_kernel *made;
     mo_status status = mo_backend_check_interpolate(call, in, out, err);
 
+    (void) unit;
     assert(!call->after);
     if (status != MO_OK)
         return status;
-    made = calloc(1, sizeof *made);
-    if (!made)
-        return mo_fail_memory(err);
-    made->algo = c->mode == MO_CALL_INTERPOLATE_NEAREST ? &interp_nearest
-                                                        : &mo_cpu_interp_linear;
-    status =
-        made->algo->prepare(unit, call, in, out, &made->inner, workspace, err);
-    if (status != MO_OK) {
-        free(made);
-        return status;
-    }
-    *kernel = &made->base;
-    return MO_OK;
+    return call->u.interpolate.mode == MO_CALL_INTERPOLATE_NEAREST
+               ? prepare_nearest(call, out, kernel, err)
+               : prepare_separable(call, in, out, kernel, workspace, err);
 }
 
-static mo_status run_interpolate(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
-                                 const void *const *in, void *const *out,
-                                 void *workspace, mo_error *err)
-{
-    const interpolate_kernel *k = (const interpolate_kernel *) kernel;
-
-    return k->algo->run(unit, k->inner, in, out, workspace, err);
-}
-
-static void free_interpolate(mo_cpu_kernel *kernel)
-{
-    interpolate_kernel *k = (interpolate_kernel *) kernel;
-
-    k->algo->free(k->inner);
-    free(k);
-}
-
-const mo_cpu_kernel_class mo_cpu_interpolate = { prepare_interpolate,
-                                                 run_interpolate,
-                                                 free_interpolate };
+/* The kernel has the class of its algorithm. */
+const mo_cpu_kernel_class mo_cpu_interpolate = { prepare_interpolate, NULL,
+                                                 NULL };

@@ -74,11 +74,6 @@ static mo_status run_range(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
     return MO_OK;
 }
 
-static void free_range(mo_cpu_kernel *kernel)
-{
-    free(kernel);
-}
-
 static mo_status prepare_range(mo_cpu_unit *unit, const mo_call *call,
                                const mo_backend_operand *in,
                                const mo_tensor_desc *out,
@@ -105,5 +100,4 @@ static mo_status prepare_range(mo_cpu_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-const mo_cpu_kernel_class mo_cpu_range = { prepare_range, run_range,
-                                           free_range };
+const mo_cpu_kernel_class mo_cpu_range = { prepare_range, run_range, NULL };

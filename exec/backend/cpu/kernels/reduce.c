@@ -7,13 +7,158 @@
  *     kept      as many results as a block holds are accumulated side by side
  *
  * A job computes one block of results and is the only one that writes it.
+ * Elements are register arrays as in pointwise/steps.h; the accumulator is a
+ * double for reals and an int64_t for integers; extremes of floats are floats.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "exec/backend/cpu/unit/cpu_unit.h"
-#include "exec/backend/cpu/kernels/reducer.h"
+#include "exec/backend/cpu/unit/multiversion.h"
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/pointwise/steps.h"
+
+typedef union accumulator {
+    double real;
+    int64_t integer;
+    uint64_t natural; /* of u64 */
+} accumulator;
+
+typedef struct reducer {
+    accumulator empty; /* result of an empty reduction */
+    /* Reduces a row into one accumulator. */
+    void (*row)(const void *row, accumulator *gathered, int n);
+    /* Elementwise: reduces row[i] into gathered[i]. */
+    void (*each)(const void *row, accumulator *gathered, int n);
+} reducer;
+
+/* Fixed number of accumulators, independent of the vector length. */
+enum { LANES = 16 };
+
+/*
+ * part: the contribution of an element x; both: combines two accumulators a
+ * and b. Rows are accumulated in LANES lanes that begin with the neutral
+ * element nothing.
+ */
+#define FOLD(name, type, wide, member, nothing, part, both)                    \
+    MO_CPU_MULTIVERSION static void name##_row(const void *row,                \
+                                               accumulator *gathered, int n)   \
+    {                                                                          \
+        const type *in = row;                                                  \
+        wide lane[LANES], a, b;                                                \
+        int i = 0;                                                             \
+                                                                               \
+        for (int l = 0; l < LANES; l++)                                        \
+            lane[l] = (nothing);                                               \
+        for (; i + LANES <= n; i += LANES)                                     \
+            MO_CPU_FEW for (int l = 0; l < LANES; l++)                         \
+            {                                                                  \
+                type x = in[i + l];                                            \
+                a = lane[l];                                                   \
+                b = (wide) (part);                                             \
+                lane[l] = (both);                                              \
+            }                                                                  \
+        for (int l = 0; i < n; i++, l++) {                                     \
+            type x = in[i];                                                    \
+            a = lane[l];                                                       \
+            b = (wide) (part);                                                 \
+            lane[l] = (both);                                                  \
+        }                                                                      \
+        for (int half = LANES / 2; half > 0; half /= 2)                        \
+            MO_CPU_FEW for (int l = 0; l < half; l++)                          \
+            {                                                                  \
+                a = lane[l];                                                   \
+                b = lane[l + half];                                            \
+                lane[l] = (both);                                              \
+            }                                                                  \
+        a = (wide) gathered->member;                                           \
+        b = lane[0];                                                           \
+        a = (both);                                                            \
+        gathered->member = a;                                                  \
+    }                                                                          \
+    MO_CPU_MULTIVERSION static void name##_each(const void *row,               \
+                                                accumulator *gathered, int n)  \
+    {                                                                          \
+        const type *in = row;                                                  \
+                                                                               \
+        MO_CPU_IVDEP for (int i = 0; i < n; i++)                               \
+        {                                                                      \
+            type x = in[i];                                                    \
+            wide a = (wide) gathered[i].member, b = (wide) (part);             \
+            gathered[i].member = (both);                                       \
+        }                                                                      \
+    }                                                                          \
+    static const reducer name = { { .member = (nothing) },                     \
+                                  name##_row,                                  \
+                                  name##_each };
+
+#define FOLD_REAL(name, nothing, part, both)                                   \
+    FOLD(name##_f32, float, double, real, nothing, part, both)                 \
+    FOLD(name##_f64, double, double, real, nothing, part, both)
+
+#define FOLD_INT(name, nothing, part, both)                                    \
+    FOLD(name##_int, int64_t, int64_t, integer, nothing, part, both)
+
+/* Wraps around like unsigned integers. */
+#define PLUS(a, b)  ((int64_t) ((uint64_t) (a) + (uint64_t) (b)))
+#define TIMES(a, b) ((int64_t) ((uint64_t) (a) * (uint64_t) (b)))
+
+FOLD_REAL(sum, 0, x, a + b)
+FOLD_REAL(prod, 1, x, (a * b))
+FOLD_REAL(l1, 0, fabs((double) x), a + b)
+FOLD_REAL(l2, 0, (double) x *(double) x, a + b)
+/* A NaN is the result, as in IEEE 754-2019 maximum and minimum. */
+FOLD(most_f32, float, float, real, -INFINITY, x, ((b > a) | (b != b)) ? b : a)
+FOLD(most_f64, double, double, real, -INFINITY, x, ((b > a) | (b != b)) ? b : a)
+FOLD(least_f32, float, float, real, INFINITY, x, ((b < a) | (b != b)) ? b : a)
+FOLD(least_f64, double, double, real, INFINITY, x, ((b < a) | (b != b)) ? b : a)
+FOLD_REAL(all, 1, x != 0, (a != 0 && b != 0))
+FOLD_REAL(any, 0, x != 0, (a != 0 || b != 0))
+
+FOLD_INT(sum, 0, x, PLUS(a, b))
+FOLD_INT(prod, 1, x, TIMES(a, b))
+FOLD_INT(l1, 0, x < 0 ? PLUS(~x, 1) : x, PLUS(a, b))
+FOLD_INT(l2, 0, TIMES(x, x), PLUS(a, b))
+FOLD_INT(most, INT64_MIN, x, b > a ? b : a)
+FOLD_INT(least, INT64_MAX, x, b < a ? b : a)
+FOLD_INT(all, 1, x != 0, (a & b))
+FOLD_INT(any, 0, x != 0, (a | b))
+
+#define FOLD_NATURAL(name, nothing, part, both)                                \
+    FOLD(name##_u64, uint64_t, uint64_t, natural, nothing, part, both)
+
+FOLD_NATURAL(l1, 0, x, a + b)
+FOLD_NATURAL(most, 0, x, b > a ? b : a)
+FOLD_NATURAL(least, UINT64_MAX, x, b < a ? b : a)
+
+/* By operator, then float, double, integer and u64. */
+static const reducer *const reducers[][4] = {
+    [MO_CALL_REDUCE_SUM] = { &sum_f32, &sum_f64, &sum_int, &sum_int },
+    [MO_CALL_REDUCE_MEAN] = { &sum_f32, &sum_f64, &sum_int, &sum_int },
+    [MO_CALL_REDUCE_MAX] = { &most_f32, &most_f64, &most_int, &most_u64 },
+    [MO_CALL_REDUCE_MIN] = { &least_f32, &least_f64, &least_int, &least_u64 },
+    [MO_CALL_REDUCE_PROD] = { &prod_f32, &prod_f64, &prod_int, &prod_int },
+    [MO_CALL_REDUCE_L1] = { &l1_f32, &l1_f64, &l1_int, &l1_u64 },
+    [MO_CALL_REDUCE_L2] = { &l2_f32, &l2_f64, &l2_int, &l2_int },
+    [MO_CALL_REDUCE_AND] = { &all_f32, &all_f64, &all_int, &all_int },
+    [MO_CALL_REDUCE_OR] = { &any_f32, &any_f64, &any_int, &any_int },
+};
+
+/* The result to store for an accumulator of count integers. */
+static int64_t finish_int(mo_call_reduce_op op, accumulator gathered,
+                          int64_t count, bool is_u64)
+{
+    int64_t sum = gathered.integer;
+
+    if (op == MO_CALL_REDUCE_MEAN && count > 0)
+        return is_u64 ? (int64_t) (gathered.natural / (uint64_t) count)
+                      : sum / count;
+    if (op == MO_CALL_REDUCE_L2 && is_u64)
+        return (int64_t) sqrt((double) gathered.natural);
+    if (op == MO_CALL_REDUCE_L2)
+        return sum > 0 ? (int64_t) sqrt((double) sum) : 0;
+    return sum;
+}
 
 enum { BLOCK = 1024, GRAIN = 16 * BLOCK };
 
@@ -31,17 +176,17 @@ typedef struct reduce_kernel {
     int64_t width,
         blocks; /* results of a block along the innermost dimension, and the
                    number of such blocks; both 1 if it is reduced */
-    bool real, wide, direct;
+    bool real, wide, is_u64, direct;
     mo_cpu_load_fn *load;
     mo_cpu_store_fn *store;
-    const mo_cpu_reducer *fold;
+    const reducer *fold;
     mo_cpu_epilogue epilogue;
     size_t share_bytes;
 } reduce_kernel;
 
 /* Scratch of one worker. */
 typedef struct reduce_share {
-    mo_cpu_accumulator gathered[BLOCK];
+    accumulator gathered[BLOCK];
     double loaded[BLOCK];
     union {
         double wide[BLOCK];
@@ -57,22 +202,6 @@ typedef struct reduce_run {
     void *out, *workspace;
 } reduce_run;
 
-static void insert_axis(reduce_kernel *kernel, reduce_axis added)
-{
-    int at = kernel->rank++;
-
-    for (; at > 0 && kernel->axes[at - 1].in < added.in; at--)
-        kernel->axes[at] = kernel->axes[at - 1];
-    kernel->axes[at] = added;
-}
-
-static bool are_mergeable(const reduce_axis *outer, const reduce_axis *inner)
-{
-    return outer->reduced == inner->reduced &&
-           outer->in == inner->in * inner->extent &&
-           (outer->reduced || outer->out == inner->out * inner->extent);
-}
-
 static void merge_axes(reduce_kernel *kernel)
 {
     int n = 0;
@@ -80,7 +209,9 @@ static void merge_axes(reduce_kernel *kernel)
     for (int i = 1; i < kernel->rank; i++) {
         reduce_axis *last = &kernel->axes[n], next = kernel->axes[i];
 
-        if (are_mergeable(last, &next)) {
+        if (last->reduced == next.reduced &&
+            last->in == next.in * next.extent &&
+            (last->reduced || last->out == next.out * next.extent)) {
             next.extent *= last->extent;
             *last = next;
         } else {
@@ -96,33 +227,31 @@ static void set_axes(const mo_call_reduce *reduce, reduce_kernel *kernel)
     for (int d = 0; d < reduce->rank; d++) {
         reduce_axis added = { reduce->extent[d], reduce->in_stride[d],
                               reduce->out_stride[d], reduce->reduced[d] };
+        int at;
 
         *(added.reduced ? &kernel->folded : &kernel->results) *= added.extent;
-        if (added.extent != 1)
-            insert_axis(kernel, added);
+        if (added.extent == 1)
+            continue;
+        for (at = kernel->rank++; at > 0 && kernel->axes[at - 1].in < added.in;
+             at--)
+            kernel->axes[at] = kernel->axes[at - 1];
+        kernel->axes[at] = added;
     }
     if (kernel->rank == 0)
         kernel->axes[kernel->rank++] = (reduce_axis){ 1, 1, 1, false };
     merge_axes(kernel);
 }
 
-/* Returns the number of results accumulated side by side: no more than make a
- * job worthwhile, so that few results of many elements are divided among
- * workers, too. */
-static int64_t block_width(const reduce_kernel *kernel)
+/* Results accumulated side by side are no more than make a job worthwhile, so
+ * that few results of many elements are divided among workers, too. */
+static void set_blocks(reduce_kernel *kernel)
 {
     enum { LEAST = 256 };
+    const reduce_axis *inner = &kernel->axes[kernel->rank - 1];
     int64_t most = kernel->folded > 0 ? GRAIN / kernel->folded : BLOCK;
 
     most = (most / LEAST + 1) * LEAST;
-    return most < BLOCK ? most : BLOCK;
-}
-
-static void set_blocks(reduce_kernel *kernel)
-{
-    const reduce_axis *inner = &kernel->axes[kernel->rank - 1];
-    int64_t most = block_width(kernel);
-
+    most = most < BLOCK ? most : BLOCK;
     kernel->width = kernel->blocks = 1;
     if (inner->reduced)
         return;
@@ -147,14 +276,14 @@ static const void *load_elements(const reduce_run *run, int64_t at,
 
 /* The innermost dimension, at one index of all others. */
 static void reduce_inner(const reduce_run *run, int64_t at, int width,
-                         reduce_share *share)
+                         accumulator *gathered, reduce_share *share)
 {
     const reduce_kernel *kernel = run->kernel;
     const reduce_axis *inner = &kernel->axes[kernel->rank - 1];
 
     if (!inner->reduced) {
         kernel->fold->each(load_elements(run, at, inner->in, width, share),
-                           share->gathered, width);
+                           gathered, width);
         return;
     }
     for (int64_t i = 0; i < inner->extent; i += BLOCK) {
@@ -163,21 +292,21 @@ static void reduce_inner(const reduce_run *run, int64_t at, int width,
 
         kernel->fold->row(
             load_elements(run, at + i * inner->in, inner->in, n, share),
-            share->gathered, n);
+            gathered, n);
     }
 }
 
 /* All indices of the reduced dimensions but the innermost one, counted like an
  * odometer. */
 static void reduce_all(const reduce_run *run, int64_t at, int width,
-                       reduce_share *share)
+                       accumulator *gathered, reduce_share *share)
 {
     const reduce_kernel *kernel = run->kernel;
     int64_t index[MO_MAX_RANK + 1] = { 0 };
     int d;
 
     do {
-        reduce_inner(run, at, width, share);
+        reduce_inner(run, at, width, gathered, share);
         for (d = kernel->rank - 2; d >= 0; d--) {
             const reduce_axis *axis = &kernel->axes[d];
 
@@ -196,16 +325,18 @@ static void finish_block(const reduce_kernel *kernel, int width,
                          reduce_share *share)
 {
     for (int i = 0; i < width; i++) {
-        const mo_cpu_accumulator *gathered = &share->gathered[i];
+        const accumulator *gathered = &share->gathered[i];
         double real;
 
         if (!kernel->real) {
-            share->ended.integer[i] = mo_cpu_reducer_finish_int(
-                kernel->op, gathered->integer, kernel->folded);
+            share->ended.integer[i] = finish_int(
+                kernel->op, *gathered, kernel->folded, kernel->is_u64);
             continue;
         }
-        real =
-            mo_cpu_reducer_finish(kernel->op, gathered->real, kernel->folded);
+        real = kernel->op == MO_CALL_REDUCE_MEAN
+                   ? gathered->real / (double) kernel->folded
+               : kernel->op == MO_CALL_REDUCE_L2 ? sqrt(gathered->real)
+                                                 : gathered->real;
         if (kernel->wide)
             share->ended.wide[i] = real;
         else
@@ -233,7 +364,7 @@ static void store_block(const reduce_run *run, int64_t first, int width,
         kernel->real && !kernel->wide ? sizeof(float) : sizeof(int64_t);
 
     finish_block(kernel, width, share);
-    if (width == 1 || inner->out == 1) {
+    if (width == 1 || inner->reduced || inner->out == 1) {
         store_results(run, first, width, ended, share);
         return;
     }
@@ -271,18 +402,31 @@ static void run_jobs(void *context, int64_t begin, int64_t end, int worker)
     const reduce_kernel *kernel = run->kernel;
     reduce_share *share =
         mo_cpu_worker_scratch(run->workspace, kernel->share_bytes, worker);
+    /* Single results that are adjacent are stored together. */
+    bool alone = kernel->axes[kernel->rank - 1].reduced;
+    int64_t first = 0;
+    int waiting = 0;
 
     for (int64_t job = begin; job < end; job++) {
         int64_t in, out;
         int width;
 
         locate_job(kernel, job, &in, &out, &width);
+        if (waiting > 0 &&
+            (!alone || waiting == BLOCK || out != first + waiting)) {
+            store_block(run, first, waiting, share);
+            waiting = 0;
+        }
+        if (waiting == 0)
+            first = out;
         for (int i = 0; i < width; i++)
-            share->gathered[i] = kernel->fold->empty;
+            share->gathered[waiting + i] = kernel->fold->empty;
         if (kernel->folded > 0)
-            reduce_all(run, in, width, share);
-        store_block(run, out, width, share);
+            reduce_all(run, in, width, share->gathered + waiting, share);
+        waiting += width;
     }
+    if (waiting > 0)
+        store_block(run, first, waiting, share);
 }
 
 static mo_status prepare_reduce(mo_cpu_unit *unit, const mo_call *call,
@@ -300,13 +444,14 @@ static mo_status prepare_reduce(mo_cpu_unit *unit, const mo_call *call,
     made->op = call->u.reduce.op;
     made->real = mo_elem_is_float(elem);
     made->wide = elem == MO_ELEM_F64;
+    made->is_u64 = elem == MO_ELEM_U64;
     made->direct = mo_cpu_elem_is_register(elem, made->wide);
     made->load = mo_cpu_load_fn_for(elem, made->wide);
     made->store = mo_cpu_store_fn_for(elem, made->wide);
-    made->fold =
-        mo_cpu_reducer_find(made->op, !made->real  ? MO_CPU_REDUCER_INT
-                                      : made->wide ? MO_CPU_REDUCER_F64
-                                                   : MO_CPU_REDUCER_F32);
+    made->fold = reducers[made->op][made->is_u64  ? 3
+                                    : !made->real ? 2
+                                    : made->wide  ? 1
+                                                  : 0];
     set_axes(&call->u.reduce, made);
     set_blocks(made);
     status = mo_cpu_epilogue_init(call, out, &made->epilogue, err);

@@ -13,9 +13,197 @@
 #include "base/minmax.h"
 #include "exec/backend/check_call.h"
 #include "exec/backend/cpu/gemm/packed_gemm.h"
-#include "exec/backend/cpu/kernels/rnn_cell.h"
+#include "exec/backend/cpu/pointwise/math_f32.h"
 #include "exec/backend/cpu/pointwise/steps.h"
 #include "exec/backend/cpu/unit/cpu_unit.h"
+
+/* One row of a step; floats. */
+typedef struct rnn_row {
+    const mo_call_rnn *rnn;
+    int direction;
+    float *gates;       /* [gates][hidden] by block: product of the state on
+                           entry, scratch on return */
+    const float *input; /* product of the data */
+    const float *bias;  /* of the gates */
+    const float *state_bias; /* GRU with linear_before_reset: that of the
+                                hidden gate's product of the state */
+    const float *peephole;   /* [3][hidden], or NULL */
+    float *state, *cell;     /* updated */
+    float *reset;            /* GRU: scratch */
+} rnn_row;
+
+/* x[i] = f(x[i]), with EXPRESSION of x, alpha a and beta b. */
+#define EACH(EXPRESSION)                                                       \
+    MO_CPU_IVDEP                                                               \
+    for (int64_t i = 0; i < n; i++) {                                          \
+        float x = values[i];                                                   \
+        values[i] = EXPRESSION;                                                \
+    }                                                                          \
+    break
+
+MO_CPU_MULTIVERSION
+static void apply_activation(const mo_call_rnn_activation *f, float *values,
+                             int64_t n)
+{
+    float a = f->alpha, b = f->beta;
+
+    switch (f->function) {
+    case MO_CALL_RNN_SIGMOID:
+        EACH(mo_cpu_sigmoid_f32(x));
+    case MO_CALL_RNN_TANH:
+        EACH(mo_cpu_tanh_f32(x));
+    case MO_CALL_RNN_RELU:
+        EACH(x < 0.0f ? 0.0f : x);
+    case MO_CALL_RNN_AFFINE:
+        EACH(a * x + b);
+    case MO_CALL_RNN_LEAKY_RELU:
+        EACH(x < 0.0f ? a * x : x);
+    case MO_CALL_RNN_THRESHOLDED_RELU:
+        EACH(x > a ? x : 0.0f);
+    case MO_CALL_RNN_SCALED_TANH:
+        EACH(a * mo_cpu_tanh_f32(b * x));
+    case MO_CALL_RNN_HARD_SIGMOID:
+        EACH(a * x + b < 0.0f ? 0.0f : a * x + b > 1.0f ? 1.0f : a * x + b);
+    case MO_CALL_RNN_ELU:
+        EACH(x < 0.0f ? a * mo_cpu_expm1_f32(x) : x);
+    case MO_CALL_RNN_SOFTSIGN:
+        EACH(x / (1.0f + mo_cpu_abs_f32(x)));
+    case MO_CALL_RNN_SOFTPLUS:
+        EACH(mo_cpu_softplus_f32(x));
+    default:
+        break;
+    }
+}
+
+static void apply_gate(const rnn_row *row, int function, float *gate)
+{
+    const mo_call_rnn *rnn = row->rnn;
+
+    for (int64_t i = 0; rnn->clip > 0 && i < rnn->hidden; i++) {
+        gate[i] = gate[i] < -rnn->clip ? -rnn->clip : gate[i];
+        gate[i] = gate[i] > rnn->clip ? rnn->clip : gate[i];
+    }
+    apply_activation(&rnn->activations[row->direction][function], gate,
+                     rnn->hidden);
+}
+
+MO_CPU_MULTIVERSION
+static void add_terms(float *gates, const float *input, const float *bias,
+                      int64_t n)
+{
+    MO_CPU_IVDEP
+    for (int64_t i = 0; i < n; i++)
+        gates[i] += input[i] + bias[i];
+}
+
+MO_CPU_MULTIVERSION
+static void add_product(float *gate, const float *weights, const float *cell,
+                        int64_t n)
+{
+    MO_CPU_IVDEP
+    for (int64_t i = 0; i < n; i++)
+        gate[i] += weights[i] * cell[i];
+}
+
+/* cell = forget * cell + input * candidate; also to copy. */
+MO_CPU_MULTIVERSION
+static void update_cell(float *cell, float *copy, const float *forget,
+                        const float *input, const float *candidate, int64_t n)
+{
+    MO_CPU_IVDEP
+    for (int64_t i = 0; i < n; i++) {
+        cell[i] = forget[i] * cell[i] + input[i] * candidate[i];
+        copy[i] = cell[i];
+    }
+}
+
+MO_CPU_MULTIVERSION
+static void multiply_into(float *to, const float *a, const float *b, int64_t n)
+{
+    MO_CPU_IVDEP
+    for (int64_t i = 0; i < n; i++)
+        to[i] = a[i] * b[i];
+}
+
+/* state = (1 - update) * candidate + update * state. */
+MO_CPU_MULTIVERSION
+static void blend_state(float *state, const float *update,
+                        const float *candidate, int64_t n)
+{
+    MO_CPU_IVDEP
+    for (int64_t i = 0; i < n; i++)
+        state[i] = (1.0f - update[i]) * candidate[i] + update[i] * state[i];
+}
+
+/* Steps of one row: activations and the new state, behind the products of the
+ * gates. */
+
+static void step_plain(const rnn_row *row)
+{
+    int64_t n = row->rnn->hidden;
+
+    add_terms(row->gates, row->input, row->bias, n);
+    apply_gate(row, 0, row->gates);
+    for (int64_t i = 0; i < n; i++)
+        row->state[i] = row->gates[i];
+}
+
+static float *gate_at(const rnn_row *row, int gate)
+{
+    return row->gates + row->rnn->block[gate] * row->rnn->hidden;
+}
+
+static void step_lstm(const rnn_row *row)
+{
+    int64_t n = row->rnn->hidden;
+    float *input = gate_at(row, MO_CALL_RNN_GATE_INPUT);
+    float *forget = gate_at(row, MO_CALL_RNN_GATE_FORGET);
+    float *candidate = gate_at(row, MO_CALL_RNN_GATE_CELL);
+    float *output = gate_at(row, MO_CALL_RNN_GATE_OUTPUT);
+
+    add_terms(row->gates, row->input, row->bias, 4 * n);
+    if (row->peephole) {
+        add_product(input, row->peephole, row->cell, n);
+        add_product(forget, row->peephole + 2 * n, row->cell, n);
+    }
+    apply_gate(row, 0, input);
+    apply_gate(row, 0, forget);
+    apply_gate(row, 1, candidate);
+    update_cell(row->cell, candidate, forget, input, candidate, n);
+    if (row->peephole)
+        add_product(output, row->peephole + n, row->cell, n);
+    apply_gate(row, 0, output);
+    apply_activation(&row->rnn->activations[row->direction][2], candidate, n);
+    multiply_into(row->state, output, candidate, n);
+}
+
+/* A GRU has two parts: gates of update and reset; then, with the hidden gate's
+ * product of row->reset where that was reset first, the state. */
+static void reset_gru(const rnn_row *row)
+{
+    int64_t n = row->rnn->hidden;
+    float *reset = gate_at(row, MO_CALL_RNN_GATE_RESET);
+
+    add_terms(row->gates, row->input, row->bias, 2 * n);
+    apply_gate(row, 0, row->gates);
+    apply_gate(row, 0, reset);
+    if (!row->rnn->linear_before_reset)
+        multiply_into(row->reset, reset, row->state, n);
+}
+
+static void step_gru(const rnn_row *row)
+{
+    int64_t n = row->rnn->hidden;
+    float *reset = gate_at(row, MO_CALL_RNN_GATE_RESET);
+    float *hidden = gate_at(row, MO_CALL_RNN_GATE_HIDDEN);
+
+    if (row->rnn->linear_before_reset)
+        for (int64_t i = 0; i < n; i++)
+            hidden[i] = reset[i] * (hidden[i] + row->state_bias[i]);
+    add_terms(hidden, row->input + 2 * n, row->bias + 2 * n, n);
+    apply_gate(row, 1, hidden);
+    blend_state(row->state, row->gates, hidden, n);
+}
 
 enum { ROWS = 32, PARTS = 2 };
 
@@ -157,15 +345,15 @@ static void multiply_rows(const rnn_run *run, int direction, int part,
 }
 
 /* The row of a step, and where its result belongs. */
-static mo_cpu_rnn_row row_of(const rnn_run *run, int direction, int64_t first,
-                             int64_t r, int64_t t, rnn_share *share)
+static rnn_row row_of(const rnn_run *run, int direction, int64_t first,
+                      int64_t r, int64_t t, rnn_share *share)
 {
     const rnn_kernel *kernel = run->kernel;
     const mo_call_rnn *rnn = &kernel->rnn;
     int64_t hidden = rnn->hidden, gates = gate_columns(rnn);
     int64_t at = t * rnn->product_step + (first + r) * rnn->product_batch +
                  direction * rnn->product_direction;
-    mo_cpu_rnn_row row = {
+    rnn_row row = {
         .rnn = rnn,
         .direction = direction,
         .gates = share->gates + r * gates,
@@ -219,47 +407,35 @@ static void run_step(const rnn_run *run, int direction, int64_t step,
     multiply_rows(run, direction, 0, share->state, n_rows, share);
     for (int64_t r = 0; two_parts && r < n_rows; r++) {
         int64_t length = share->lengths[r];
-        mo_cpu_rnn_row row;
+        rnn_row row;
 
         if (step >= length)
             continue;
         row = row_of(run, direction, first, r,
                      time_of(rnn, direction, step, length), share);
-        mo_cpu_rnn_gru_reset(&row);
+        reset_gru(&row);
     }
     if (two_parts)
         multiply_rows(run, direction, 1, share->reset, n_rows, share);
     for (int64_t r = 0; r < n_rows; r++) {
         int64_t length = share->lengths[r];
         int64_t t = time_of(rnn, direction, step, length);
-        mo_cpu_rnn_row row;
+        rnn_row row;
 
         if (step >= length)
             continue;
         row = row_of(run, direction, first, r, t, share);
         if (rnn->cell == MO_CALL_RNN_LSTM)
-            mo_cpu_rnn_lstm_step(&row);
+            step_lstm(&row);
         else if (rnn->cell == MO_CALL_RNN_PLAIN)
-            mo_cpu_rnn_plain_step(&row);
+            step_plain(&row);
         else if (!two_parts)
-            mo_cpu_rnn_gru_reset(&row);
+            reset_gru(&row);
         if (rnn->cell == MO_CALL_RNN_GRU)
-            mo_cpu_rnn_gru_step(&row);
+            step_gru(&row);
         store_row(run, rnn->all, place_of(rnn, direction, first + r, t),
                   row.state);
     }
-}
-
-/* Results behind the end of a row are 0. */
-static void clear_tail(const rnn_run *run, int direction, int64_t row,
-                       int64_t length, rnn_share *share)
-{
-    const mo_call_rnn *rnn = &run->kernel->rnn;
-
-    memset(share->input, 0, (size_t) rnn->hidden * sizeof(float));
-    for (int64_t t = length; rnn->all >= 0 && t < rnn->steps; t++)
-        store_row(run, rnn->all, place_of(rnn, direction, row, t),
-                  share->input);
 }
 
 static void run_job(void *context, int job, int worker)
@@ -288,11 +464,16 @@ static void run_job(void *context, int job, int worker)
            (size_t) (run->kernel->n_rows * rnn->hidden) * sizeof(float));
     for (int64_t step = 0; step < most; step++)
         run_step(run, direction, step, first, n_rows, share);
+    memset(share->input, 0, (size_t) rnn->hidden * sizeof(float));
     for (int64_t r = 0; r < n_rows; r++) {
         int64_t at =
             (first + r) * rnn->state_batch + direction * rnn->state_direction;
 
-        clear_tail(run, direction, first + r, share->lengths[r], share);
+        /* Results behind the end of a row are 0. */
+        for (int64_t t = share->lengths[r]; rnn->all >= 0 && t < rnn->steps;
+             t++)
+            store_row(run, rnn->all, place_of(rnn, direction, first + r, t),
+                      share->input);
         store_row(run, rnn->last, at, share->state + r * rnn->hidden);
         store_row(run, rnn->last_cell, at, share->cell + r * rnn->hidden);
     }

@@ -9,13 +9,16 @@
  * are added up in double, so that no float holds the sum of many. */
 enum { LANES = 32, BLOCK = 1024 };
 
-static double add_lanes(const float *lane)
+/* Pairwise, so that the sums do not wait for each other. */
+MO_CPU_INLINE double add_lanes(const float *lane)
 {
-    double sum = 0;
+    double sums[LANES / 2];
 
-    for (int l = 0; l < LANES; l++)
-        sum += lane[l];
-    return sum;
+    MO_CPU_FEW for (int l = 0; l < LANES / 2; l++) sums[l] =
+        (double) lane[l] + (double) lane[l + LANES / 2];
+    for (int half = LANES / 4; half > 0; half /= 2)
+        MO_CPU_FEW for (int l = 0; l < half; l++) sums[l] += sums[l + half];
+    return sums[0];
 }
 
 /* Sums of the expression value of x over a row of floats. */
@@ -31,7 +34,8 @@ static double add_lanes(const float *lane)
             float lane[LANES] = { 0 };                                         \
                                                                                \
             for (; i + LANES <= end; i += LANES)                               \
-                for (int l = 0; l < LANES; l++) {                              \
+                MO_CPU_FEW for (int l = 0; l < LANES; l++)                     \
+                {                                                              \
                     float x = row[i + l];                                      \
                     lane[l] += (value);                                        \
                 }                                                              \
@@ -49,20 +53,20 @@ SUM_F32(squares_f32, (x - shift) * (x - shift))
 
 MO_CPU_MULTIVERSION static float largest_f32(const float *row, int64_t n)
 {
-    float lane[LANES], most;
+    float lane[LANES];
     int64_t i = 0;
 
     for (int l = 0; l < LANES; l++)
         lane[l] = -INFINITY;
     for (; i + LANES <= n; i += LANES)
-        for (int l = 0; l < LANES; l++)
-            lane[l] = row[i + l] > lane[l] ? row[i + l] : lane[l];
+        MO_CPU_FEW for (int l = 0; l < LANES; l++) lane[l] =
+            row[i + l] > lane[l] ? row[i + l] : lane[l];
     for (int l = 0; i < n; i++, l++)
         lane[l] = row[i] > lane[l] ? row[i] : lane[l];
-    most = lane[0];
-    for (int l = 1; l < LANES; l++)
-        most = lane[l] > most ? lane[l] : most;
-    return most;
+    for (int half = LANES / 2; half > 0; half /= 2)
+        MO_CPU_FEW for (int l = 0; l < half; l++) lane[l] =
+            lane[l + half] > lane[l] ? lane[l + half] : lane[l];
+    return lane[0];
 }
 
 MO_CPU_MULTIVERSION static void scale_f32(const float *row, float *out,

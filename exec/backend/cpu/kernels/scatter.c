@@ -11,7 +11,159 @@
 #include "exec/backend/check_call.h"
 #include "exec/backend/cpu/unit/cpu_unit.h"
 #include "exec/backend/cpu/kernels/index_bounds.h"
-#include "exec/backend/cpu/kernels/scatter_reduce.h"
+#include "exec/tensor/dense_tensor.h"
+#include "exec/tensor/half.h"
+
+typedef enum merge_op {
+    MERGE_ZERO, /* sets to 0; the values of updates are not read */
+    MERGE_ONE,
+    MERGE_SET,
+    MERGE_SUM,
+    MERGE_SUB,
+    MERGE_PROD,
+    MERGE_MIN,
+    MERGE_MAX
+} merge_op;
+
+/* Comparisons with NaN are false: the left operand stays. */
+#define MERGE_LOOP(type, sum, difference, product)                             \
+    do {                                                                       \
+        type *to = data;                                                       \
+        const type *from = updates;                                            \
+                                                                               \
+        for (int64_t i = 0; i < count; i++)                                    \
+            switch (op) {                                                      \
+            case MERGE_ZERO:                                                   \
+                to[i] = 0;                                                     \
+                break;                                                         \
+            case MERGE_ONE:                                                    \
+                to[i] = 1;                                                     \
+                break;                                                         \
+            case MERGE_SET:                                                    \
+                to[i] = from[i];                                               \
+                break;                                                         \
+            case MERGE_SUM:                                                    \
+                to[i] = (type) (sum);                                          \
+                break;                                                         \
+            case MERGE_SUB:                                                    \
+                to[i] = (type) (difference);                                   \
+                break;                                                         \
+            case MERGE_PROD:                                                   \
+                to[i] = (type) (product);                                      \
+                break;                                                         \
+            case MERGE_MIN:                                                    \
+                to[i] = from[i] < to[i] ? from[i] : to[i];                     \
+                break;                                                         \
+            case MERGE_MAX:                                                    \
+                to[i] = from[i] > to[i] ? from[i] : to[i];                     \
+                break;                                                         \
+            }                                                                  \
+    } while (0)
+
+#define MERGE_REALS(type)                                                      \
+    MERGE_LOOP(type, to[i] + from[i], to[i] - from[i], to[i] * from[i])
+
+/* Computed in unsigned integers, which wrap around. */
+#define MERGE_INTEGERS(type)                                                   \
+    MERGE_LOOP(type, (uint64_t) to[i] + (uint64_t) from[i],                    \
+               (uint64_t) to[i] - (uint64_t) from[i],                          \
+               (uint64_t) to[i] * (uint64_t) from[i])
+
+static void merge_f32(merge_op op, void *data, const void *updates,
+                      int64_t count)
+{
+    MERGE_REALS(float);
+}
+
+static void merge_f64(merge_op op, void *data, const void *updates,
+                      int64_t count)
+{
+    MERGE_REALS(double);
+}
+
+static float load_half(mo_elem elem, uint16_t half)
+{
+    return elem == MO_ELEM_F16 ? mo_f16_to_f32(half) : mo_bf16_to_f32(half);
+}
+
+/* Every step is rounded to the element type. */
+static void merge_halves(merge_op op, mo_elem elem, uint16_t *data,
+                         const uint16_t *updates, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        float to = load_half(elem, data[i]), from = load_half(elem, updates[i]);
+
+        merge_f32(op, &to, &from, 1);
+        data[i] = elem == MO_ELEM_F16 ? mo_f32_to_f16(to) : mo_f32_to_bf16(to);
+    }
+}
+
+static void merge_integers(merge_op op, mo_elem elem, void *data,
+                           const void *updates, int64_t count)
+{
+    switch (elem) {
+    case MO_ELEM_I64:
+        MERGE_INTEGERS(int64_t);
+        break;
+    case MO_ELEM_I32:
+        MERGE_INTEGERS(int32_t);
+        break;
+    case MO_ELEM_I16:
+        MERGE_INTEGERS(int16_t);
+        break;
+    case MO_ELEM_I8:
+        MERGE_INTEGERS(int8_t);
+        break;
+    case MO_ELEM_U64:
+        MERGE_INTEGERS(uint64_t);
+        break;
+    case MO_ELEM_U32:
+        MERGE_INTEGERS(uint32_t);
+        break;
+    case MO_ELEM_U16:
+        MERGE_INTEGERS(uint16_t);
+        break;
+    default:
+        MERGE_INTEGERS(uint8_t);
+    }
+}
+
+/* data[i] = data[i] op updates[i] for count elements. Integers wrap around;
+ * for booleans a sum is "or", a product "and". */
+static void merge_elements(merge_op op, mo_elem elem, void *data,
+                           const void *updates, int64_t count)
+{
+    if (elem == MO_ELEM_BOOL && op == MERGE_SUM)
+        op = MERGE_MAX;
+    if (elem == MO_ELEM_BOOL && op == MERGE_PROD)
+        op = MERGE_MIN;
+    if (op == MERGE_SET)
+        memcpy(data, updates, (size_t) count * mo_elem_size(elem));
+    else if (elem == MO_ELEM_F32)
+        merge_f32(op, data, updates, count);
+    else if (elem == MO_ELEM_F64)
+        merge_f64(op, data, updates, count);
+    else if (mo_elem_is_float(elem))
+        merge_halves(op, elem, data, updates, count);
+    else
+        merge_integers(op, elem, data, updates, count);
+}
+
+/* data[i] /= by; integers are rounded down. */
+static void divide_element(mo_elem elem, void *data, int64_t i, int64_t by)
+{
+    mo_tensor_dense dense = { { elem, { 0 } }, data, false };
+    int64_t whole;
+
+    if (mo_elem_is_float(elem)) {
+        mo_tensor_set_double(&dense, i,
+                             mo_tensor_get_double(&dense, i) / (double) by);
+        return;
+    }
+    whole = mo_tensor_get_int(&dense, i);
+    mo_tensor_set_int(
+        &dense, i, whole / by - (whole % by != 0 && (whole < 0) != (by < 0)));
+}
 
 typedef struct scatter_kernel {
     mo_cpu_kernel base;
@@ -88,19 +240,8 @@ static void copy_part(void *context, int64_t begin, int64_t end, int worker)
     memcpy(run->result + begin, run->data + begin, (size_t) (end - begin));
 }
 
-static void copy_data(mo_cpu_unit *unit, scatter_run *run)
-{
-    enum { AT_ONCE = 1 << 16 };
-    size_t bytes =
-        (size_t) run->kernel->elements * mo_elem_size(run->kernel->elem);
-
-    if (run->data != run->result)
-        mo_cpu_thread_pool_parallel_for(unit->pool, (int64_t) bytes, AT_ONCE,
-                                        copy_part, run);
-}
-
 /* Combines the slices of the updates with the data. */
-static void reduce_slices(scatter_run *run, mo_cpu_scatter_reduce_op op)
+static void reduce_slices(scatter_run *run, merge_op op)
 {
     const scatter_kernel *kernel = run->kernel;
     size_t width = mo_elem_size(kernel->elem);
@@ -112,11 +253,10 @@ static void reduce_slices(scatter_run *run, mo_cpu_scatter_reduce_op op)
 
         if (place < 0)
             continue;
-        mo_cpu_scatter_reduce(
-            op, kernel->elem, run->result + to * width,
-            run->updates + (size_t) (i * kernel->inner) * width, kernel->inner);
-        for (int64_t k = 0; run->counts && op == MO_CPU_SCATTER_REDUCE_SUM &&
-                            k < kernel->inner;
+        merge_elements(op, kernel->elem, run->result + to * width,
+                       run->updates + (size_t) (i * kernel->inner) * width,
+                       kernel->inner);
+        for (int64_t k = 0; run->counts && op == MERGE_SUM && k < kernel->inner;
              k++)
             run->counts[to + (size_t) k]++;
     }
@@ -125,45 +265,18 @@ static void reduce_slices(scatter_run *run, mo_cpu_scatter_reduce_op op)
 /* Initial operation on an element that is updated if its own value does not
  * take part. Minimum and maximum are idempotent: a repeated update does not
  * change them. */
-static mo_cpu_scatter_reduce_op initial_op(mo_call_scatter_op op)
+static merge_op initial_op(mo_call_scatter_op op)
 {
     switch (op) {
     case MO_CALL_SCATTER_SUM:
     case MO_CALL_SCATTER_SUB:
     case MO_CALL_SCATTER_MEAN:
-        return MO_CPU_SCATTER_REDUCE_ZERO;
+        return MERGE_ZERO;
     case MO_CALL_SCATTER_PROD:
-        return MO_CPU_SCATTER_REDUCE_ONE;
+        return MERGE_ONE;
     default:
-        return MO_CPU_SCATTER_REDUCE_SET;
+        return MERGE_SET;
     }
-}
-
-static mo_cpu_scatter_reduce_op merge_of(mo_call_scatter_op op)
-{
-    static const mo_cpu_scatter_reduce_op ops[] = {
-        [MO_CALL_SCATTER_SET] = MO_CPU_SCATTER_REDUCE_SET,
-        [MO_CALL_SCATTER_SUM] = MO_CPU_SCATTER_REDUCE_SUM,
-        [MO_CALL_SCATTER_PROD] = MO_CPU_SCATTER_REDUCE_PROD,
-        [MO_CALL_SCATTER_MIN] = MO_CPU_SCATTER_REDUCE_MIN,
-        [MO_CALL_SCATTER_MAX] = MO_CPU_SCATTER_REDUCE_MAX,
-        [MO_CALL_SCATTER_MEAN] = MO_CPU_SCATTER_REDUCE_SUM,
-        [MO_CALL_SCATTER_SUB] = MO_CPU_SCATTER_REDUCE_SUB,
-    };
-
-    return ops[op];
-}
-
-/* Turns sums into means; elements without an update keep their value. */
-static void divide_by_counts(scatter_run *run)
-{
-    const scatter_kernel *kernel = run->kernel;
-
-    assert(run->counts);
-    for (int64_t i = 0; i < kernel->elements; i++)
-        if (run->counts[i] > 0)
-            mo_cpu_scatter_divide(kernel->elem, run->result, i,
-                                  run->counts[i] + kernel->scatter.use_init);
 }
 
 static int64_t size_for(const mo_call_scatter *s, int64_t i)
@@ -182,13 +295,23 @@ static mo_status run_scatter(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                              const void *const *in, void *const *out,
                              void *workspace, mo_error *err)
 {
+    enum { AT_ONCE = 1 << 16 };
+    static const merge_op ops[] = {
+        [MO_CALL_SCATTER_SET] = MERGE_SET,   [MO_CALL_SCATTER_SUM] = MERGE_SUM,
+        [MO_CALL_SCATTER_PROD] = MERGE_PROD, [MO_CALL_SCATTER_MIN] = MERGE_MIN,
+        [MO_CALL_SCATTER_MAX] = MERGE_MAX,   [MO_CALL_SCATTER_MEAN] = MERGE_SUM,
+        [MO_CALL_SCATTER_SUB] = MERGE_SUB,
+    };
     const scatter_kernel *k = (const scatter_kernel *) kernel;
     const mo_call_scatter *s = &k->scatter;
     scatter_run run = { k,      in[0], in[2],
                         out[0], NULL,  { in[1], k->index_elem, -1 } };
     int64_t wrong;
 
-    copy_data(unit, &run);
+    if (run.data != run.result)
+        mo_cpu_thread_pool_parallel_for(
+            unit->pool, k->elements * (int64_t) mo_elem_size(k->elem), AT_ONCE,
+            copy_part, &run);
     if (k->inner == 0)
         return MO_OK;
     if (s->op == MO_CALL_SCATTER_MEAN) {
@@ -197,12 +320,14 @@ static mo_status run_scatter(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
     }
     if (s->op != MO_CALL_SCATTER_SET && !s->use_init)
         reduce_slices(&run, initial_op(s->op));
-    reduce_slices(&run, merge_of(s->op));
+    reduce_slices(&run, ops[s->op]);
     wrong = atomic_load(&run.indices.first_wrong);
     if (wrong >= 0)
         return mo_cpu_index_status(&run.indices, size_for(s, wrong), err);
-    if (s->op == MO_CALL_SCATTER_MEAN)
-        divide_by_counts(&run);
+    /* Elements without an update keep their value. */
+    for (int64_t i = 0; run.counts && i < k->elements; i++)
+        if (run.counts[i] > 0)
+            divide_element(k->elem, run.result, i, run.counts[i] + s->use_init);
     return MO_OK;
 }
 
@@ -227,11 +352,6 @@ static void set_sizes(scatter_kernel *kernel)
         for (int d = s->data.rank; d-- > 0; step *= s->data.dims[d])
             kernel->steps[d] = step;
     }
-}
-
-static void free_scatter(mo_cpu_kernel *kernel)
-{
-    free(kernel);
 }
 
 static mo_status prepare_scatter(mo_cpu_unit *unit, const mo_call *call,
@@ -267,4 +387,4 @@ static mo_status prepare_scatter(mo_cpu_unit *unit, const mo_call *call,
 }
 
 const mo_cpu_kernel_class mo_cpu_scatter = { prepare_scatter, run_scatter,
-                                             free_scatter };
+                                             NULL };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Softmax and log-softmax. Along the last dimension rows are processed in
- * place. Along another one, COLUMNS adjacent columns are transposed to rows
- * together, and the results are transposed back.
+ * Softmax and log-softmax. Along the last dimension, rows are contiguous: those
+ * without conversion are read and written without a copy. Along any other
+ * dimension, COLUMNS adjacent columns are loaded as rows, and the results are
+ * transposed back.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@ typedef struct softmax_kernel {
     const mo_cpu_row_math *math;
     mo_cpu_load_fn *load;
     bool direct;        /* rows need no conversion */
-    size_t tile_bytes;  /* scratch of a worker: rows, transposed results, */
-    size_t share_bytes; /* then the epilogue's */
+    size_t tile_bytes;  /* of each of the two tiles of a worker */
+    size_t share_bytes; /* scratch of a worker: tiles, then the epilogue's */
 } softmax_kernel;
 
 typedef struct softmax_run {
@@ -31,7 +32,7 @@ typedef struct softmax_run {
     void *out, *workspace;
 } softmax_run;
 
-/* Softmax of a row of registers; out may be the row. */
+/* Softmax of a row of float, or double if wide; out may be the row. */
 static void softmax_row(const softmax_kernel *kernel, const void *row,
                         void *out)
 {
@@ -92,7 +93,7 @@ static void softmax_rows(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-/* Transposes the rows of a tile to columns. */
+/* Transposes width rows of a tile to columns. */
 static void transpose_tile(const softmax_kernel *kernel, const void *rows,
                            void *columns, int width)
 {
@@ -117,20 +118,20 @@ static void softmax_tile(const softmax_run *run, int64_t first, int width,
     const softmax_kernel *kernel = run->kernel;
     const mo_call_softmax *softmax = &kernel->softmax;
     size_t row_bytes = (size_t) softmax->count * kernel->math->bytes;
-    char *turned = tile + kernel->tile_bytes;
-    char *scratch = turned + kernel->tile_bytes;
+    char *columns = tile + kernel->tile_bytes;
+    char *scratch = columns + kernel->tile_bytes;
 
     for (int j = 0; j < width; j++) {
-        kernel->load(run->in[0], first + j, softmax->inner, turned,
+        kernel->load(run->in[0], first + j, softmax->inner, columns,
                      (int) softmax->count);
-        softmax_or_log_row(kernel, turned, tile + (size_t) j * row_bytes);
+        softmax_or_log_row(kernel, columns, tile + (size_t) j * row_bytes);
     }
-    transpose_tile(kernel, tile, turned, width);
+    transpose_tile(kernel, tile, columns, width);
     for (int64_t c = 0; c < softmax->count; c++)
-        mo_cpu_epilogue_run(&kernel->epilogue, run->in, run->out,
-                            first + c * softmax->inner, width,
-                            turned + (size_t) (c * width) * kernel->math->bytes,
-                            scratch);
+        mo_cpu_epilogue_run(
+            &kernel->epilogue, run->in, run->out, first + c * softmax->inner,
+            width, columns + (size_t) (c * width) * kernel->math->bytes,
+            scratch);
 }
 
 static int64_t tiles_of(const mo_call_softmax *softmax)
@@ -197,9 +198,9 @@ static mo_status run_softmax(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                              const void *const *in, void *const *out,
                              void *workspace, mo_error *err)
 {
-    const softmax_kernel *made = (const softmax_kernel *) kernel;
-    const mo_call_softmax *softmax = &made->softmax;
-    softmax_run context = { made, in, out[0], workspace };
+    const softmax_kernel *self = (const softmax_kernel *) kernel;
+    const mo_call_softmax *softmax = &self->softmax;
+    softmax_run context = { self, in, out[0], workspace };
     int64_t count = softmax->count > 0 ? softmax->count : 1;
     int64_t rows = count < GRAIN ? GRAIN / count : 1;
 

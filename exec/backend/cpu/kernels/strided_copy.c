@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/ablation.h"
 #include "exec/backend/copy_box.h"
 
 /* Bytes worth a job of their own, and rows of a block of a transposition. */
@@ -121,9 +122,10 @@ int mo_cpu_strided_copy_init(const mo_call_copy_box *box, mo_elem elem,
     if (box->from < 0)
         made[0].fill = mo_backend_copy_fill_bits(box, elem);
     list = mo_backend_copy_dims_collapse(box, width);
-    widen_element(&list, &width);
+    if (!mo_ablated(MO_ABLATION_copy_wide_elements))
+        widen_element(&list, &width);
     order_for_transpose(&list, width);
-    if (width / 2 >= JOB_BYTES)
+    if (width / 2 >= JOB_BYTES && !mo_ablated(MO_ABLATION_copy_long_rows))
         return set_long_rows(made, &list, width);
     set_dims(&made[0], &list, width);
     return 1;

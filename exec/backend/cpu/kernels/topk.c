@@ -18,6 +18,12 @@ typedef struct entry {
     int64_t index;
 } entry;
 
+/* Elements of a line in the types that mo_cpu_load_fn stores. */
+typedef union registers {
+    double real[BLOCK];
+    int64_t integer[BLOCK];
+} registers;
+
 typedef struct topk_kernel {
     mo_cpu_kernel base;
     mo_call_topk topk;
@@ -93,15 +99,14 @@ static uint64_t key_of_integer(int64_t x, bool is_signed)
     return is_signed ? (uint64_t) x ^ UINT64_C(1) << 63 : (uint64_t) x;
 }
 
-static uint64_t key_of(const topk_kernel *kernel, const void *reg, int i)
+static uint64_t key_of(const topk_kernel *kernel, const registers *block, int i)
 {
     uint64_t key;
 
     if (mo_elem_is_float(kernel->elem))
-        key = key_of_real(((const double *) reg)[i]);
+        key = key_of_real(block->real[i]);
     else
-        key = key_of_integer(((const int64_t *) reg)[i],
-                             kernel->elem != MO_ELEM_U64);
+        key = key_of_integer(block->integer[i], kernel->elem != MO_ELEM_U64);
     return kernel->topk.largest ? ~key : key;
 }
 
@@ -122,15 +127,15 @@ static void select_best(const topk_run *run, int64_t first, entry *heap)
 {
     const topk_kernel *kernel = run->kernel;
     const mo_call_topk *topk = &kernel->topk;
-    double block[BLOCK];
+    registers block;
 
     for (int64_t at = 0; at < topk->count; at += BLOCK) {
         int64_t rest = topk->count - at;
         int n = rest < BLOCK ? (int) rest : BLOCK;
 
-        kernel->load(run->in, first + at * topk->inner, topk->inner, block, n);
+        kernel->load(run->in, first + at * topk->inner, topk->inner, &block, n);
         for (int i = 0; i < n; i++) {
-            entry found = { key_of(kernel, block, i), at + i };
+            entry found = { key_of(kernel, &block, i), at + i };
 
             offer_entry(heap, topk->k, &found);
         }
@@ -140,14 +145,6 @@ static void select_best(const topk_run *run, int64_t first, entry *heap)
         make_heap(heap, topk->k, comes_before);
         sort_heap(heap, topk->k, comes_before);
     }
-}
-
-static void store_index(const topk_run *run, int64_t at, int64_t index)
-{
-    if (run->kernel->index_elem == MO_ELEM_I64)
-        ((int64_t *) run->indices)[at] = index;
-    else
-        ((int32_t *) run->indices)[at] = (int32_t) index;
 }
 
 static void select_lines(void *context, int64_t begin, int64_t end, int worker)
@@ -170,7 +167,10 @@ static void select_lines(void *context, int64_t begin, int64_t end, int worker)
 
             memcpy((char *) run->values + (size_t) to * bytes,
                    (const char *) run->in + (size_t) best * bytes, bytes);
-            store_index(run, to, heap[i].index);
+            if (run->kernel->index_elem == MO_ELEM_I64)
+                ((int64_t *) run->indices)[to] = heap[i].index;
+            else
+                ((int32_t *) run->indices)[to] = (int32_t) heap[i].index;
         }
     }
 }
@@ -189,7 +189,7 @@ static mo_status prepare_topk(mo_cpu_unit *unit, const mo_call *call,
     made->elem = elem;
     made->index_elem = out[1].elem;
     made->elem_bytes = mo_elem_size(elem);
-    made->load = mo_cpu_load_fn_for(elem, true);
+    made->load = mo_cpu_load_fn_for(elem, true); /* reals as doubles */
     made->share_bytes = (size_t) made->topk.k * sizeof(entry);
     *workspace = mo_cpu_workspace_size(unit, made->share_bytes);
     *kernel = &made->base;
@@ -213,9 +213,4 @@ static mo_status run_topk(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
     return MO_OK;
 }
 
-static void free_topk(mo_cpu_kernel *kernel)
-{
-    free(kernel);
-}
-
-const mo_cpu_kernel_class mo_cpu_topk = { prepare_topk, run_topk, free_topk };
+const mo_cpu_kernel_class mo_cpu_topk = { prepare_topk, run_topk, NULL };

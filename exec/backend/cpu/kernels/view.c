@@ -39,9 +39,4 @@ static mo_status run_view(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
     return MO_OK;
 }
 
-static void free_view(mo_cpu_kernel *kernel)
-{
-    free(kernel);
-}
-
-const mo_cpu_kernel_class mo_cpu_view = { prepare_view, run_view, free_view };
+const mo_cpu_kernel_class mo_cpu_view = { prepare_view, run_view, NULL };

@@ -40,6 +40,7 @@ typedef struct mo_cpu_point_source {
     mo_cpu_load_fn *load;
     int64_t offset, stride[MO_MAX_RANK];
     int64_t period;      /* of a PERIODIC one */
+    bool dense;          /* whose elements are adjacent, and direct */
     size_t scratch_byte; /* offset of its register in scratch */
 } mo_cpu_point_source;
 

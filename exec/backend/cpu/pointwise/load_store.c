@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads and stores of registers, for every type. */
+/*
+ * Loads and stores of the registers of pointwise programs, for every element
+ * type, and selection of the functions of steps.h.
+ */
 #include "exec/backend/cpu/unit/multiversion.h"
 
 #include "exec/backend/cpu/pointwise/steps.h"
 #include "exec/tensor/half.h"
 
-/* Converts elements of type to reg_type; a repeated element is read once. */
+/* Converts elements of type to a register of reg_type; an element that is
+ * repeated (stride 0) is read once. */
 #define LOAD(name, type, reg_type, value)                                      \
     MO_CPU_MULTIVERSION static void name(const void *from, int64_t at,         \
                                          int64_t stride, void *reg, int n)     \
@@ -70,6 +74,7 @@ mo_cpu_load_fn *mo_cpu_load_fn_for(mo_elem elem, bool wide)
     return table[elem][wide];
 }
 
+/* Converts a register of reg_type to elements of type. */
 #define STORE(name, reg_type, type, value)                                     \
     MO_CPU_MULTIVERSION static void name(const void *reg, void *to,            \
                                          int64_t at, int n)                    \
@@ -98,7 +103,7 @@ STORE(store_2, int64_t, uint16_t, x)
 STORE(store_1, int64_t, uint8_t, x)
 STORE(store_bool, int64_t, uint8_t, x != 0)
 
-/* Integers are truncated to their width, whatever their sign. */
+/* Signed and unsigned integers are truncated to their width alike. */
 mo_cpu_store_fn *mo_cpu_store_fn_for(mo_elem elem, bool wide)
 {
     static mo_cpu_store_fn *const table[MO_ELEM_COUNT][2] = {

@@ -23,7 +23,8 @@ mo_cpu_step_fn *mo_cpu_step_fn_f32(mo_point_op op);
 mo_cpu_step_fn *mo_cpu_step_fn_f64(mo_point_op op);
 mo_cpu_step_fn *mo_cpu_step_fn_int(mo_point_op op);
 
-/* Loads n elements, from element at on, stride apart, into a register. */
+/* Loads n elements, from element at on, stride apart, into a register: reals
+ * as float, or as double if wide; integers as int64_t. */
 typedef void mo_cpu_load_fn(const void *from, int64_t at, int64_t stride,
                             void *reg, int n);
 mo_cpu_load_fn *mo_cpu_load_fn_for(mo_elem elem, bool wide);

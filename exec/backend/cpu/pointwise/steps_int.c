@@ -14,14 +14,24 @@
         const mo_point_step *step, const void *in_a, const void *in_b,         \
         const void *in_c, void *to, int n)
 
-/* One integer x, also as unsigned u. */
-#define UNARY(name, value)                                                     \
+/* One integer x, also as unsigned u. A u64 has a value of its own. */
+#define UNARY(name, value) UNARY_BY_SIGN(name, value, value)
+#define UNARY_BY_SIGN(name, value, natural)                                    \
     STEP(name)                                                                 \
     {                                                                          \
         const int64_t *a = in_a;                                               \
         int64_t *out = to;                                                     \
                                                                                \
-        (void) step, (void) in_b, (void) in_c;                                 \
+        (void) in_b, (void) in_c;                                              \
+        if (step->elem == MO_ELEM_U64) {                                       \
+            MO_CPU_IVDEP for (int i = 0; i < n; i++)                           \
+            {                                                                  \
+                uint64_t x = (uint64_t) a[i], u = x;                           \
+                (void) u;                                                      \
+                out[i] = (int64_t) (natural);                                  \
+            }                                                                  \
+            return;                                                            \
+        }                                                                      \
         MO_CPU_IVDEP for (int i = 0; i < n; i++)                               \
         {                                                                      \
             int64_t x = a[i];                                                  \
@@ -32,13 +42,24 @@
     }
 
 /* Two, x and y, also as u and v. */
-#define BINARY(name, value)                                                    \
+#define BINARY(name, value) BINARY_BY_SIGN(name, value, value)
+#define BINARY_BY_SIGN(name, value, natural)                                   \
     STEP(name)                                                                 \
     {                                                                          \
         const int64_t *a = in_a, *b = in_b;                                    \
         int64_t *out = to;                                                     \
                                                                                \
-        (void) step, (void) in_c;                                              \
+        (void) in_c;                                                           \
+        if (step->elem == MO_ELEM_U64) {                                       \
+            MO_CPU_IVDEP for (int i = 0; i < n; i++)                           \
+            {                                                                  \
+                uint64_t x = (uint64_t) a[i], y = (uint64_t) b[i];             \
+                uint64_t u = x, v = y;                                         \
+                (void) u, (void) v;                                            \
+                out[i] = (int64_t) (natural);                                  \
+            }                                                                  \
+            return;                                                            \
+        }                                                                      \
         MO_CPU_IVDEP for (int i = 0; i < n; i++)                               \
         {                                                                      \
             int64_t x = a[i], y = b[i];                                        \
@@ -74,36 +95,41 @@ MO_CPU_INLINE int64_t floor_rest(int64_t x, int64_t y)
     return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
+static uint64_t natural_power(uint64_t x, uint64_t y)
+{
+    uint64_t result = 1;
+
+    for (; y > 0; y >>= 1, x *= x)
+        if (y & 1)
+            result *= x;
+    return result;
+}
+
 /* A negative exponent yields 0 unless x is 1 or -1. */
 static int64_t int_power(int64_t x, int64_t y)
 {
-    uint64_t result = 1, square = (uint64_t) x;
-
     if (y < 0)
         return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
-    for (; y > 0; y >>= 1, square *= square)
-        if (y & 1)
-            result *= square;
-    return (int64_t) result;
+    return (int64_t) natural_power((uint64_t) x, (uint64_t) y);
 }
 
-UNARY(I_ABS, x < 0 ? 0 - u : u)
+UNARY_BY_SIGN(I_ABS, x < 0 ? 0 - u : u, x)
 UNARY(I_NEGATE, 0 - u)
-UNARY(I_SIGN, (x > 0) - (x < 0))
+UNARY_BY_SIGN(I_SIGN, (x > 0) - (x < 0), x > 0)
 UNARY(I_NOT, x == 0)
 UNARY(I_BITS_NOT, ~u)
-UNARY(I_RELU, x < 0 ? 0 : x)
+UNARY_BY_SIGN(I_RELU, x < 0 ? 0 : x, x)
 
 BINARY(I_ADD, u + v)
 BINARY(I_SUBTRACT, u - v)
 BINARY(I_MULTIPLY, (u * v))
-BINARY(I_DIVIDE, quotient(x, y))
-BINARY(I_FLOOR_DIVIDE, floor_quotient(x, y))
-BINARY(I_POWER, int_power(x, y))
+BINARY_BY_SIGN(I_DIVIDE, quotient(x, y), y == 0 ? 0 : x / y)
+BINARY_BY_SIGN(I_FLOOR_DIVIDE, floor_quotient(x, y), y == 0 ? 0 : x / y)
+BINARY_BY_SIGN(I_POWER, int_power(x, y), natural_power(x, y))
 BINARY(I_MAXIMUM, x < y ? y : x)
 BINARY(I_MINIMUM, y < x ? y : x)
-BINARY(I_MOD, remainder_of(x, y))
-BINARY(I_FLOOR_MOD, floor_rest(x, y))
+BINARY_BY_SIGN(I_MOD, remainder_of(x, y), y == 0 ? 0 : x % y)
+BINARY_BY_SIGN(I_FLOOR_MOD, floor_rest(x, y), y == 0 ? 0 : x % y)
 BINARY(I_SQUARED_DIFFERENCE, (u - v) * (u - v))
 BINARY(I_EQUAL, x == y)
 BINARY(I_NOT_EQUAL, x != y)
@@ -125,6 +151,14 @@ static int64_t bound_of(double x)
     return x > -0x1p63 ? (int64_t) x : INT64_MIN;
 }
 
+/* The same for unsigned integers. */
+static uint64_t natural_bound(double x)
+{
+    if (x >= 0x1p64)
+        return UINT64_MAX;
+    return x > 0 ? (uint64_t) x : 0;
+}
+
 /* Clamps integers between two reals. */
 STEP(I_CLAMP)
 {
@@ -133,6 +167,17 @@ STEP(I_CLAMP)
     int64_t least = bound_of(ceil(step->x)), most = bound_of(floor(step->y));
 
     (void) in_b, (void) in_c;
+    if (step->elem == MO_ELEM_U64) {
+        uint64_t low = natural_bound(ceil(step->x));
+        uint64_t high = natural_bound(floor(step->y));
+
+        for (int i = 0; i < n; i++) {
+            uint64_t x = (uint64_t) a[i], risen = x < low ? low : x;
+
+            out[i] = (int64_t) (risen > high ? high : risen);
+        }
+        return;
+    }
     MO_CPU_IVDEP for (int i = 0; i < n; i++)
     {
         int64_t risen = a[i] < least ? least : a[i];

@@ -26,8 +26,14 @@
 /* Clang gives resolvers of static functions global names. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&    \
     !defined(MO_CPU_SINGLE_VERSION)
+/* x86-64-v4 has AVX-512 for bytes and for conversions of 64-bit integers. */
+#if __GNUC__ >= 12
+#define MO_CPU_MULTIVERSION                                                    \
+    __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
 #define MO_CPU_MULTIVERSION                                                    \
     __attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
 #else
 #define MO_CPU_MULTIVERSION
 #endif
@@ -43,6 +49,14 @@
 #pragma GCC optimize("O3", "no-trapping-math", "fp-contract=off")
 #else
 #define MO_CPU_IVDEP
+#endif
+
+/* The same for a short loop of constant length, which would be unrolled before
+ * it is vectorized. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define MO_CPU_FEW _Pragma("GCC unroll 1") MO_CPU_IVDEP
+#else
+#define MO_CPU_FEW MO_CPU_IVDEP
 #endif
 
 /* Functions called in loops must be inlined. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "exec/backend/cpu/unit/thread_pool.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -24,8 +24,6 @@
  * the next one by mistake. work, context and n_jobs are only read by workers
  * with a job, and only change when all jobs are done.
  */
-enum { LINE = 64 };
-
 /* Spin iterations: some 40 us until a worker sleeps, and 100 us until the
  * caller that waits for the last job yields. A PAUSE of x86 takes as long as
  * many iterations elsewhere. */
@@ -43,9 +41,9 @@ typedef struct pool_worker {
 } pool_worker;
 
 struct mo_cpu_thread_pool {
-    alignas(LINE) _Atomic uint64_t left;
-    alignas(LINE) atomic_int done;
-    alignas(LINE) atomic_int sleepers;
+    alignas(MO_CPU_CACHE_LINE) _Atomic uint64_t left;
+    alignas(MO_CPU_CACHE_LINE) atomic_int done;
+    alignas(MO_CPU_CACHE_LINE) atomic_int sleepers;
     mo_cpu_thread_pool_task_fn *work;
     void *context;
     int n_jobs;
@@ -78,16 +76,6 @@ static void take_jobs(mo_cpu_thread_pool *pool, uint32_t round, int worker)
     }
 }
 
-static void sleep_until_round(mo_cpu_thread_pool *pool, uint32_t seen)
-{
-    pthread_mutex_lock(&pool->lock);
-    atomic_fetch_add(&pool->sleepers, 1);
-    while (round_of(atomic_load(&pool->left)) == seen)
-        pthread_cond_wait(&pool->wake, &pool->lock);
-    atomic_fetch_sub(&pool->sleepers, 1);
-    pthread_mutex_unlock(&pool->lock);
-}
-
 /* Waits for the first round after the one seen. */
 static uint32_t await_round(mo_cpu_thread_pool *pool, uint32_t seen)
 {
@@ -98,7 +86,12 @@ static uint32_t await_round(mo_cpu_thread_pool *pool, uint32_t seen)
             return round;
         mo_thread_pause();
     }
-    sleep_until_round(pool, seen);
+    pthread_mutex_lock(&pool->lock);
+    atomic_fetch_add(&pool->sleepers, 1);
+    while (round_of(atomic_load(&pool->left)) == seen)
+        pthread_cond_wait(&pool->wake, &pool->lock);
+    atomic_fetch_sub(&pool->sleepers, 1);
+    pthread_mutex_unlock(&pool->lock);
     return round_of(atomic_load(&pool->left));
 }
 
@@ -132,17 +125,8 @@ static void begin_round(mo_cpu_thread_pool *pool, int n_jobs)
     }
 }
 
-static void await_done(mo_cpu_thread_pool *pool)
-{
-    for (int i = 0; atomic_load(&pool->done) < pool->n_jobs; i++)
-        if (i < JOIN_SPINS)
-            mo_thread_pause();
-        else
-            sched_yield(); /* a worker may need this processor */
-}
-
-static void stay_on(const mo_cpu_thread_pool *pool, int number,
-                    pthread_t thread)
+static void set_affinity(const mo_cpu_thread_pool *pool, int number,
+                         pthread_t thread)
 {
 #ifdef __linux__
     bool own = pool->n_cpus >= pool->size;
@@ -159,22 +143,17 @@ static void stay_on(const mo_cpu_thread_pool *pool, int number,
 #endif
 }
 
-static void pin_caller(mo_cpu_thread_pool *pool)
-{
-    pthread_t self = pthread_self();
-
-    if (pool->n_cpus == 0 ||
-        (pool->has_caller && pthread_equal(pool->caller, self)))
-        return;
-    stay_on(pool, 0, self);
-    pool->caller = self;
-    pool->has_caller = true;
-}
-
 void mo_cpu_thread_pool_run(mo_cpu_thread_pool *pool, int n_jobs,
                             mo_cpu_thread_pool_task_fn *work, void *context)
 {
-    pin_caller(pool);
+    pthread_t self = pthread_self();
+
+    if (pool->n_cpus > 0 &&
+        !(pool->has_caller && pthread_equal(pool->caller, self))) {
+        set_affinity(pool, 0, self);
+        pool->caller = self;
+        pool->has_caller = true;
+    }
     if (pool->size == 1 || n_jobs <= 1) {
         for (int job = 0; job < n_jobs; job++)
             work(context, job, 0);
@@ -186,7 +165,11 @@ void mo_cpu_thread_pool_run(mo_cpu_thread_pool *pool, int n_jobs,
     atomic_store(&pool->done, 0);
     begin_round(pool, n_jobs);
     take_jobs(pool, round_of(atomic_load(&pool->left)), 0);
-    await_done(pool);
+    for (int i = 0; atomic_load(&pool->done) < n_jobs; i++)
+        if (i < JOIN_SPINS)
+            mo_thread_pause();
+        else
+            sched_yield(); /* a worker may need this processor */
 }
 
 typedef struct ranges {
@@ -251,7 +234,7 @@ static void join_workers(mo_cpu_thread_pool *pool, int n)
     }
 }
 
-static mo_status begin_members(mo_cpu_thread_pool *pool, mo_error *err)
+static mo_status start_workers(mo_cpu_thread_pool *pool, mo_error *err)
 {
     for (int i = 1; i < pool->size; i++) {
         pool_worker *m = &pool->workers[i];
@@ -265,18 +248,9 @@ static mo_status begin_members(mo_cpu_thread_pool *pool, mo_error *err)
                            "cannot start %d threads; allow fewer", pool->size);
         }
         if (pool->n_cpus > 0)
-            stay_on(pool, i, m->thread);
+            set_affinity(pool, i, m->thread);
     }
     return MO_OK;
-}
-
-static int pool_size(int threads, int n_cpus)
-{
-    int n = threads > 0  ? threads
-            : n_cpus > 0 ? n_cpus
-                         : mo_parallel_for_cores();
-
-    return n > MO_BACKEND_MAX_THREADS ? MO_BACKEND_MAX_THREADS : n;
 }
 
 static void free_parts(mo_cpu_thread_pool *pool)
@@ -287,12 +261,12 @@ static void free_parts(mo_cpu_thread_pool *pool)
     free(pool);
 }
 
-static mo_cpu_thread_pool *crew_of(int size, const int *cpus, int n_cpus)
+static mo_cpu_thread_pool *alloc_pool(int size, const int *cpus, int n_cpus)
 {
     size_t bytes =
         sizeof(mo_cpu_thread_pool) + (size_t) size * sizeof(pool_worker);
     mo_cpu_thread_pool *pool =
-        aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
+        aligned_alloc(MO_CPU_CACHE_LINE, mo_cpu_round_to_line(bytes));
 
     if (!pool)
         return NULL;
@@ -314,12 +288,18 @@ mo_status mo_cpu_thread_pool_new(int threads, const int *cpus, int n_cpus,
 {
     mo_cpu_thread_pool *c;
     mo_status status;
+    int size;
 
     n_cpus = cpus ? n_cpus : 0;
-    c = crew_of(pool_size(threads, n_cpus), cpus, n_cpus);
+    size = threads > 0  ? threads
+           : n_cpus > 0 ? n_cpus
+                        : mo_parallel_for_cores();
+    if (size > MO_BACKEND_MAX_THREADS)
+        size = MO_BACKEND_MAX_THREADS;
+    c = alloc_pool(size, cpus, n_cpus);
     if (!c)
         return mo_fail_memory(err);
-    status = begin_members(c, err);
+    status = start_workers(c, err);
     if (status != MO_OK) {
         free_parts(c);
         return status;

@@ -125,26 +125,14 @@ static mo_cuda_activation activation_of(mo_point_op op)
     }
 }
 
-static bool match_activation(const epilogue_matcher *r,
-                             const mo_point_step *step)
-{
-    mo_cuda_activation act = activation_of(step->op);
-    mo_cuda_epilogue *e = r->e;
-
-    if (act == MO_CUDA_ACT_NONE || e->act != MO_CUDA_ACT_NONE)
-        return false;
-    e->act = act;
-    e->x = step->x;
-    e->y = step->y;
-    return true;
-}
-
 /* current: the register with the result of the previous steps. */
 static bool match_step(const epilogue_matcher *r, const mo_point_step *step,
                        int current)
 {
     int operands = r->call->after->n_operands;
     int other = step->a == current ? step->b : step->a;
+    mo_cuda_activation act;
+    mo_cuda_epilogue *e = r->e;
 
     if (step->op == MO_POINT_ADD)
         return (step->a == current) != (step->b == current) && other > 0 &&
@@ -154,7 +142,13 @@ static bool match_step(const epilogue_matcher *r, const mo_point_step *step,
     /* Later steps lose nothing by more bits. */
     if (step->op == MO_POINT_ROUND_TO)
         return step->elem == r->out->elem;
-    return match_activation(r, step);
+    act = activation_of(step->op);
+    if (act == MO_CUDA_ACT_NONE || e->act != MO_CUDA_ACT_NONE)
+        return false;
+    e->act = act;
+    e->x = step->x;
+    e->y = step->y;
+    return true;
 }
 
 bool mo_cuda_epilogue_match(const mo_call *call, const mo_backend_operand *in,

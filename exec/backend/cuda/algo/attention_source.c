@@ -48,27 +48,22 @@ typedef struct score_operands {
     score_operand of[MO_CUDA_ATTENTION_MAX_SCORE_INPUTS];
 } score_operands;
 
-static score_operand mask_operand(const mo_cuda_attention_problem *problem)
-{
-    const mo_call_attention *c = get_attention(problem);
-    score_operand mask = { problem->in[3].desc.elem,
-                           { .offset = c->mask_offset } };
-
-    for (int d = 0; d < c->n_batch; d++)
-        mask.access.stride[d] = c->mask_batch[d];
-    mask.access.stride[c->n_batch] = c->mask_row;
-    mask.access.stride[c->n_batch + 1] = c->mask_column;
-    return mask;
-}
-
 static score_operands
 list_score_operands(const mo_cuda_attention_problem *problem)
 {
     const mo_call_attention *c = get_attention(problem);
     score_operands s = { 0 };
 
-    if (c->has_mask)
-        s.of[s.n++] = mask_operand(problem);
+    if (c->has_mask) {
+        score_operand mask = { problem->in[3].desc.elem,
+                               { .offset = c->mask_offset } };
+
+        for (int d = 0; d < c->n_batch; d++)
+            mask.access.stride[d] = c->mask_batch[d];
+        mask.access.stride[c->n_batch] = c->mask_row;
+        mask.access.stride[c->n_batch + 1] = c->mask_column;
+        s.of[s.n++] = mask;
+    }
     for (int i = 1; c->score && i < c->score->n_operands; i++, s.n++)
         s.of[s.n] = (score_operand){ c->score->operands[i].elem,
                                      c->score->operands[i].access };
@@ -92,8 +87,13 @@ static void emit_base(mo_cuda_source *code, const mo_call_attention *c,
     mo_cuda_source_append(code, ");\n");
 }
 
-static void emit_head_type(mo_cuda_source *code, const score_operands *s)
+static void emit_head(mo_cuda_source *code,
+                      const mo_cuda_attention_problem *problem,
+                      const score_operands *s)
 {
+    const mo_call_attention *c = get_attention(problem);
+    char name[EXPRESSION_SIZE];
+
     mo_cuda_source_printf(code,
                           "struct shown { const void *pointers[%d]; };\n"
                           "typedef struct {\n    PLACE q, k, v, out;\n",
@@ -102,16 +102,6 @@ static void emit_head_type(mo_cuda_source *code, const score_operands *s)
         mo_cuda_source_printf(code, "    const %s *s%d;\n",
                               mo_cuda_elem_type_name(s->of[i].elem), i);
     mo_cuda_source_append(code, "} head;\n");
-}
-
-static void emit_head(mo_cuda_source *code,
-                      const mo_cuda_attention_problem *problem,
-                      const score_operands *s)
-{
-    const mo_call_attention *c = get_attention(problem);
-    char name[EXPRESSION_SIZE];
-
-    emit_head_type(code, s);
     mo_cuda_source_append(
         code, "MO_DEVICE head head_of(int batch, struct shown shown)\n"
               "{\nhead h;\n");
@@ -127,47 +117,6 @@ static void emit_head(mo_cuda_source *code,
                   s->of[i].access.stride);
     }
     mo_cuda_source_append(code, "(void) shown;\nreturn h;\n}\n");
-}
-
-static void emit_sight(mo_cuda_source *code, const mo_call_attention *c,
-                       const score_operands *s)
-{
-    mo_cuda_source_append(code, "typedef struct {\n    int none;\n");
-    for (int i = 0; i < s->n; i++)
-        mo_cuda_source_printf(code, "    %s s%d;\n",
-                              mo_cuda_elem_type_name(s->of[i].elem), i);
-    mo_cuda_source_append(code, "} sight;\n"
-                                "MO_DEVICE sight see(head h, int i, int j)\n"
-                                "{\nsight s;\ns.none = 0;\n"
-                                "(void) h; (void) i; (void) j;\n");
-    for (int i = 0; i < s->n; i++) {
-        const int64_t *stride = s->of[i].access.stride + c->n_batch;
-
-        mo_cuda_source_printf(code,
-                              "s.s%d = h.s%d[(PLACE) i * %" PRId64
-                              " + (PLACE) j * %" PRId64 "];\n",
-                              i, i, stride[0], stride[1]);
-    }
-    mo_cuda_source_append(code, "return s;\n}\n");
-}
-
-static const char *load_function(mo_elem elem)
-{
-    return elem == MO_ELEM_F16    ? "mo_f16_load"
-           : elem == MO_ELEM_BF16 ? "mo_bf16_load"
-                                  : "(float)";
-}
-
-static void emit_masking(mo_cuda_source *code, const score_operands *s,
-                         bool has_mask)
-{
-    if (!has_mask)
-        mo_cuda_source_append(code, "return y;\n");
-    else if (s->of[0].elem == MO_ELEM_BOOL)
-        mo_cuda_source_append(code, "return s.s0 ? y : -MO_INF;\n");
-    else
-        mo_cuda_source_printf(code, "return y + %s(s.s0);\n",
-                              load_function(s->of[0].elem));
 }
 
 static void emit_score(mo_cuda_source *code, const mo_call_attention *c,
@@ -188,7 +137,15 @@ static void emit_score(mo_cuda_source *code, const mo_call_attention *c,
     if (c->score)
         mo_cuda_emit_point_steps(code, c->score, MO_ELEM_F32, operands, result);
     mo_cuda_source_printf(code, "const float y = %s;\n", result);
-    emit_masking(code, s, c->has_mask);
+    if (!c->has_mask)
+        mo_cuda_source_append(code, "return y;\n");
+    else if (s->of[0].elem == MO_ELEM_BOOL)
+        mo_cuda_source_append(code, "return s.s0 ? y : -MO_INF;\n");
+    else
+        mo_cuda_source_printf(code, "return y + %s(s.s0);\n",
+                              s->of[0].elem == MO_ELEM_F16    ? "mo_f16_load"
+                              : s->of[0].elem == MO_ELEM_BF16 ? "mo_bf16_load"
+                                                              : "(float)");
     mo_cuda_source_append(code, "}\n");
 }
 
@@ -246,24 +203,6 @@ static bool has_constant_scores(const mo_cuda_attention_problem *problem)
         if (!problem->in[own].constant)
             return false;
     return own > 3;
-}
-
-static void emit_sizes(mo_cuda_source *code,
-                       const mo_cuda_attention_problem *problem)
-{
-    const mo_call_attention *c = get_attention(problem);
-
-    mo_cuda_source_printf(
-        code,
-        "#define QUERIES %" PRId64 "\n#define KEYS %" PRId64 "\n"
-        "#define DEPTH %" PRId64 "\n#define COLUMNS %" PRId64 "\n"
-        "#define BATCHES %" PRId64 "\n#define CAUSAL %d\n"
-        "#define ZERO_IF_MASKED %d\n#define CONSTANT %d\n"
-        "#define Q_ROW %" PRId64 "\n#define K_ROW %" PRId64 "\n"
-        "#define V_ROW %" PRId64 "\n#define OUT_ROW %" PRId64 "\n",
-        c->queries, c->keys, c->width, c->v_width, problem->batches, c->causal,
-        c->zero_if_masked, has_constant_scores(problem), c->q_row, c->k_row,
-        c->v_row, c->out_row);
 }
 
 /* Returns a type of that many bytes. */
@@ -357,9 +296,39 @@ mo_status mo_cuda_emit_attention(const mo_cuda_attention_problem *problem,
 
     mo_cuda_emit_types(code, problem->out->elem, width, max_elements(problem));
     mo_cuda_emit_epilogue(code, problem->call, problem->out, width);
-    emit_sizes(code, problem);
+
+    const mo_call_attention *c = get_attention(problem);
+
+    mo_cuda_source_printf(
+        code,
+        "#define QUERIES %" PRId64 "\n#define KEYS %" PRId64 "\n"
+        "#define DEPTH %" PRId64 "\n#define COLUMNS %" PRId64 "\n"
+        "#define BATCHES %" PRId64 "\n#define CAUSAL %d\n"
+        "#define ZERO_IF_MASKED %d\n#define CONSTANT %d\n"
+        "#define Q_ROW %" PRId64 "\n#define K_ROW %" PRId64 "\n"
+        "#define V_ROW %" PRId64 "\n#define OUT_ROW %" PRId64 "\n",
+        c->queries, c->keys, c->width, c->v_width, problem->batches, c->causal,
+        c->zero_if_masked, has_constant_scores(problem), c->q_row, c->k_row,
+        c->v_row, c->out_row);
     emit_head(code, problem, &s);
-    emit_sight(code, get_attention(problem), &s);
+    mo_cuda_source_append(code, "typedef struct {\n    int none;\n");
+    for (int i = 0; i < s.n; i++)
+        mo_cuda_source_printf(code, "    %s s%d;\n",
+                              mo_cuda_elem_type_name(s.of[i].elem), i);
+    mo_cuda_source_append(code, "} sight;\n"
+                                "MO_DEVICE sight see(head h, int i, int j)\n"
+                                "{\nsight s;\ns.none = 0;\n"
+                                "(void) h; (void) i; (void) j;\n");
+    for (int i = 0; i < s.n; i++) {
+        const int64_t *stride =
+            s.of[i].access.stride + get_attention(problem)->n_batch;
+
+        mo_cuda_source_printf(code,
+                              "s.s%d = h.s%d[(PLACE) i * %" PRId64
+                              " + (PLACE) j * %" PRId64 "];\n",
+                              i, i, stride[0], stride[1]);
+    }
+    mo_cuda_source_append(code, "return s;\n}\n");
     emit_score(code, get_attention(problem), &s);
     status = problem->tensor
                  ? emit_tensorcore_kernel(problem, tiling, code, grid, err)

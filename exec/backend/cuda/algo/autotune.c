@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "base/digest.h"
 #include "exec/backend/cuda/jit/disk_cache.h"
@@ -26,6 +27,7 @@ struct mo_cuda_tuning_cache {
     uint64_t file; /* key of the file in the disk cache */
     cache_entry *entries;
     size_t n, room;
+    bool is_kept; /* in a file */
 };
 
 static cache_entry *find_entry(const mo_cuda_tuning_cache *cache, uint64_t key)
@@ -34,21 +36,6 @@ static cache_entry *find_entry(const mo_cuda_tuning_cache *cache, uint64_t key)
         if (cache->entries[i].key == key)
             return &cache->entries[i];
     return NULL;
-}
-
-bool mo_cuda_tuning_cache_find(const mo_cuda_tuning_cache *cache, uint64_t key,
-                               const char *const *names, int n, int *best,
-                               int64_t *ns)
-{
-    const cache_entry *found = find_entry(cache, key);
-
-    for (int i = 0; found && i < n; i++)
-        if (strcmp(found->name, names[i]) == 0) {
-            *best = i;
-            *ns = found->ns;
-            return true;
-        }
-    return false;
 }
 
 const char *mo_cuda_tuning_cache_best_name(const mo_cuda_tuning_cache *cache,
@@ -81,17 +68,14 @@ static cache_entry *find_or_add_entry(mo_cuda_tuning_cache *cache, uint64_t key)
     return found;
 }
 
-/* A name that does not fit, or has a line break, is not stored. */
-static bool is_storable_name(const char *name)
-{
-    return *name && strlen(name) < NAME_ROOM && !strpbrk(name, "\r\n");
-}
-
 void mo_cuda_tuning_cache_add(mo_cuda_tuning_cache *cache, uint64_t key,
                               const char *name, int64_t ns)
 {
+    /* A name that does not fit, or has a line break, is not stored. */
     cache_entry *to =
-        is_storable_name(name) ? find_or_add_entry(cache, key) : NULL;
+        *name && strlen(name) < NAME_ROOM && !strpbrk(name, "\r\n")
+            ? find_or_add_entry(cache, key)
+            : NULL;
 
     if (!to)
         return;
@@ -179,29 +163,6 @@ static void digest_variable(mo_digest *digest, const char *name)
         mo_digest_text(digest, value);
 }
 
-/* Digest of all that a measured time depends on besides the problem. Versions
- * of libraries are in the names of algorithms: libraries are not loaded to
- * read them. */
-static uint64_t file_key(const mo_backend_unit *unit)
-{
-    mo_digest *digest = mo_digest_new();
-    uint64_t key;
-
-    if (!digest)
-        return 0;
-    mo_digest_text(digest, "notes 2 " PACKAGE_VERSION);
-    mo_digest_text(digest, unit->name);
-    mo_digest_int(digest, unit->sms);
-    mo_digest_int(digest, unit->has_pdl);
-    mo_digest_int(digest, unit->api->driver_version);
-    mo_digest_int(digest, unit->api->nvrtc_version);
-    digest_variable(digest, "MOIRAI_CUBLASLT");
-    digest_variable(digest, "MOIRAI_CUDNN");
-    key = mo_digest_value(digest);
-    mo_digest_free(digest);
-    return key;
-}
-
 mo_status mo_cuda_tuning_cache_open(mo_backend_unit *unit,
                                     mo_cuda_tuning_cache **cache, mo_error *err)
 {
@@ -210,8 +171,28 @@ mo_status mo_cuda_tuning_cache_open(mo_backend_unit *unit,
     if (!made)
         return mo_fail_memory(err);
     made->disk = unit->disk_cache;
-    made->file = file_key(unit);
-    read_cache_file(made);
+
+    /* Digest of all that a measured time depends on besides the problem.
+     * Versions of libraries are in the names of algorithms: libraries are not
+     * loaded to read them. */
+    mo_digest *digest = mo_digest_new();
+
+    if (digest) {
+        mo_digest_text(digest, "notes 2 " PACKAGE_VERSION);
+        mo_digest_text(digest, unit->name);
+        mo_digest_int(digest, unit->sms);
+        mo_digest_int(digest, unit->has_pdl);
+        mo_digest_int(digest, unit->api->driver_version);
+        mo_digest_int(digest, unit->api->nvrtc_version);
+        digest_variable(digest, "MOIRAI_CUBLASLT");
+        digest_variable(digest, "MOIRAI_CUDNN");
+        digest_variable(digest, "MOIRAI_ABLATE");
+        made->file = mo_digest_value(digest);
+        mo_digest_free(digest);
+    }
+    made->is_kept = !mo_ablated(MO_ABLATION_cuda_tuning_cache);
+    if (made->is_kept)
+        read_cache_file(made);
     *cache = made;
     return MO_OK;
 }
@@ -224,7 +205,7 @@ void mo_cuda_tuning_cache_close(mo_cuda_tuning_cache *cache)
         return;
     for (size_t i = 0; i < cache->n; i++)
         fresh = fresh || cache->entries[i].fresh;
-    if (fresh) {
+    if (fresh && cache->is_kept) {
         /* Other processes may have written since. */
         read_cache_file(cache);
         write_cache_file(cache);
@@ -259,12 +240,6 @@ static mo_status open_tuner(tuner *b, mo_error *err)
     if (status != MO_OK)
         api->cuEventDestroy(b->begin);
     return status;
-}
-
-static void close_tuner(tuner *b)
-{
-    b->unit->api->cuEventDestroy(b->begin);
-    b->unit->api->cuEventDestroy(b->end);
 }
 
 static mo_status enqueue_runs(const tuner *b, int i, mo_error *err)
@@ -372,7 +347,7 @@ static mo_status run_once(const tuner *b, int i, mo_error *err)
 }
 
 static mo_status choose_first_working(const tuner *b, int n, int *best,
-                                      int64_t *ns, mo_error *err)
+                                      mo_error *err)
 {
     mo_status status = MO_E_SUPPORT;
 
@@ -380,7 +355,6 @@ static mo_status choose_first_working(const tuner *b, int n, int *best,
         status = run_once(b, i, err);
         *best = i;
     }
-    *ns = 0;
     return status;
 }
 
@@ -407,30 +381,37 @@ static mo_status choose_fastest(const tuner *b, int n, int *best, int64_t *ns,
     return found;
 }
 
-mo_status mo_cuda_autotune(mo_backend_unit *unit, uint64_t key,
-                           const char *const *names, int n,
-                           mo_cuda_autotune_run_fn *run, void *context,
-                           int *best, int64_t *ns, mo_error *err)
+mo_status mo_cuda_autotune(mo_backend_unit *unit,
+                           const mo_cuda_autotune_candidates *candidates,
+                           int *best, mo_error *err)
 {
-    tuner b = { .unit = unit, .run = run, .context = context };
+    const mo_cuda_autotune_candidates *c = candidates;
+    tuner b = { .unit = unit, .run = c->run, .context = c->context };
     bool measure = unit->options.autotune;
+    const cache_entry *found =
+        measure ? find_entry(unit->tuning_cache, c->key) : NULL;
     mo_status status;
+    int64_t ns = 0;
 
-    if (n == 0)
+    if (c->n == 0)
         return mo_fail(err, MO_E_SUPPORT, "there is no way to do it");
-    if (measure &&
-        mo_cuda_tuning_cache_find(unit->tuning_cache, key, names, n, best, ns))
-        return MO_OK;
-    if (!measure || n == 1) {
-        status = choose_first_working(&b, n, best, ns, err);
+    for (int i = 0; found && i < c->n; i++)
+        if (strcmp(found->name, c->names[i]) == 0) {
+            *best = i;
+            return MO_OK;
+        }
+    if (!measure || c->n == 1) {
+        status = choose_first_working(&b, c->n, best, err);
     } else {
         status = open_tuner(&b, err);
         if (status != MO_OK)
             return status;
-        status = choose_fastest(&b, n, best, ns, err);
-        close_tuner(&b);
+        status = choose_fastest(&b, c->n, best, &ns, err);
+        b.unit->api->cuEventDestroy(b.begin);
+        b.unit->api->cuEventDestroy(b.end);
     }
     if (status == MO_OK && measure)
-        mo_cuda_tuning_cache_add(unit->tuning_cache, key, names[*best], *ns);
+        mo_cuda_tuning_cache_add(unit->tuning_cache, c->key, c->names[*best],
+                                 ns);
     return status;
 }

@@ -29,22 +29,25 @@ void mo_cuda_tuning_cache_close(mo_cuda_tuning_cache *cache);
 typedef mo_status mo_cuda_autotune_run_fn(void *context, int i, CUstream stream,
                                           mo_error *err);
 
-/* Sets *best to the index of the fastest of n candidates and *ns to its time.
- * key is a digest of all that the result depends on besides the file's own
- * key; names[i] identifies a candidate in the cache, so that lists may grow; a
- * candidate found there is not measured again. Without options.autotune, or
- * with one candidate, the first one that works is chosen; without it the cache
- * is neither read nor written. Returns any failure of a candidate but
- * MO_E_SUPPORT, and MO_E_SUPPORT when none works. */
-mo_status mo_cuda_autotune(mo_backend_unit *unit, uint64_t key,
-                           const char *const *names, int n,
-                           mo_cuda_autotune_run_fn *run, void *context,
-                           int *best, int64_t *ns, mo_error *err);
+/* Algorithms of one problem. key is a digest of all that the fastest depends on
+ * besides the file's own key; names[i] identifies a candidate in the cache, so
+ * that lists may grow. */
+typedef struct mo_cuda_autotune_candidates {
+    uint64_t key;
+    const char *const *names;
+    int n;
+    mo_cuda_autotune_run_fn *run;
+    void *context; /* of run */
+} mo_cuda_autotune_candidates;
 
-/* Returns true if the cache has an entry for key with the name names[*best]. */
-bool mo_cuda_tuning_cache_find(const mo_cuda_tuning_cache *cache, uint64_t key,
-                               const char *const *names, int n, int *best,
-                               int64_t *ns);
+/* Sets *best to the index of the fastest candidate; one that is found in the
+ * cache is not measured again. Without options.autotune, or with one candidate,
+ * the first one that works is chosen; without it the cache is neither read nor
+ * written. Returns any failure of a candidate but MO_E_SUPPORT, and
+ * MO_E_SUPPORT when none works. */
+mo_status mo_cuda_autotune(mo_backend_unit *unit,
+                           const mo_cuda_autotune_candidates *candidates,
+                           int *best, mo_error *err);
 
 /* Returns the name of the fastest algorithm for key, or NULL; borrowed until
  * the next entry is added. */

@@ -1,14 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/backend/cuda/algo/direct.h"
+/*
+ * Direct kernels without tensor cores for matrix products and convolutions:
+ * all element types, strides, groups and dimensions.
+ */
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/ablation.h"
 #include "base/minmax.h"
+#include "exec/backend/cuda/algo/algo.h"
 #include "exec/backend/cuda/jit/codegen.h"
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
+#include "exec/backend/cuda/jit/jit_cache.h"
 #include "exec/backend/cuda/kernels/single_kernel.h"
 #include "exec/op/call.h"
+
+/* An algorithm of one function; its arguments are in[0], the weights (in[1] or
+ * packed ones), out[0] and the struct mo_extra. */
+typedef struct direct_algo {
+    mo_cuda_algo base;
+    const mo_call *call;
+    mo_cuda_function *function; /* NULL: the result is empty */
+    mo_cuda_grid grid;
+    CUdeviceptr weights; /* 0: in[1] */
+    bool owns;           /* weights are freed with the algorithm */
+} direct_algo;
 
 /*
  * Operands of direct_tiled_gemm.cu: tiles of 16 TM by 16 TN elements, computed
@@ -80,23 +99,6 @@ static mo_status emit_tiled_gemm(const mo_backend_unit *unit,
 
 #include "exec/backend/cuda/algo/direct_conv.inc"
 
-static void emit_conv_operands(mo_cuda_source *code, const mo_call_conv *c,
-                               mo_elem elem, bool packed)
-{
-    mo_cuda_source_printf(
-        code,
-        "typedef %s A;\n#define LAST %d\n#define TRANSPOSED %d\n"
-        "#define PACKED %d\n#define GROUPS ((PLACE) %lld)\n"
-        "#define IN_CHANNELS ((PLACE) %lld)\n"
-        "#define OUT_CHANNELS ((PLACE) %lld)\n"
-        "#define IN_GROUP (IN_CHANNELS / GROUPS)\n"
-        "#define OUT_GROUP (OUT_CHANNELS / GROUPS)\n",
-        elem == MO_ELEM_F64 ? "double" : "float", c->channels_last,
-        c->transposed, packed, (long long) c->groups,
-        (long long) c->in_channels, (long long) c->out_channels);
-    mo_cuda_source_append(code, conv_source);
-}
-
 /* Returns whether packed weights exist and their order fits. */
 static bool has_packed_weights(const mo_cuda_algo_problem *problem)
 {
@@ -105,7 +107,7 @@ static bool has_packed_weights(const mo_cuda_algo_problem *problem)
 
 static mo_status emit_conv(mo_backend_unit *unit,
                            const mo_cuda_algo_problem *problem,
-                           mo_cuda_source *code, mo_cuda_direct_algo *algo,
+                           mo_cuda_source *code, direct_algo *algo,
                            mo_error *err)
 {
     const mo_call_conv *c = &problem->call->u.conv;
@@ -132,9 +134,122 @@ static mo_status emit_conv(mo_backend_unit *unit,
                        mo_cuda_window_max_index(&sweep, elements));
     mo_cuda_emit_epilogue(code, problem->call, &problem->out[0], 1);
     mo_cuda_emit_window(code, &sweep);
-    emit_conv_operands(code, c, problem->out[0].elem,
-                       has_packed_weights(problem));
+    mo_cuda_source_printf(
+        code,
+        "typedef %s A;\n#define LAST %d\n#define TRANSPOSED %d\n"
+        "#define PACKED %d\n#define GROUPS ((PLACE) %lld)\n"
+        "#define IN_CHANNELS ((PLACE) %lld)\n"
+        "#define OUT_CHANNELS ((PLACE) %lld)\n"
+        "#define IN_GROUP (IN_CHANNELS / GROUPS)\n"
+        "#define OUT_GROUP (OUT_CHANNELS / GROUPS)\n",
+        problem->out[0].elem == MO_ELEM_F64 ? "double" : "float",
+        c->channels_last, c->transposed, has_packed_weights(problem),
+        (long long) c->groups, (long long) c->in_channels,
+        (long long) c->out_channels);
+    mo_cuda_source_append(code, conv_source);
     return emit_tiled_gemm(unit, &tiles, code, &algo->grid, err);
+}
+
+/* Depthwise convolution, channels last: direct_depthwise.cu. */
+enum { BLOCK = 128, MAX_ALONG = 4, MAX_ROW = 12 };
+
+#include "exec/backend/cuda/algo/direct_depthwise.inc"
+
+static bool is_depthwise(const mo_cuda_algo_problem *problem)
+{
+    const mo_call_conv *c = &problem->call->u.conv;
+
+    return c->channels_last && !c->transposed && c->groups > 1 &&
+           c->groups == c->in_channels && c->groups == c->out_channels;
+}
+
+static mo_status pack_weights(mo_backend_unit *unit,
+                              const mo_backend_operand *weights,
+                              int64_t channels, int64_t taps, direct_algo *algo,
+                              mo_error *err)
+{
+    size_t bytes = (size_t) mo_tensor_desc_bytes(&weights->desc);
+    size_t size = mo_elem_size(weights->desc.elem);
+    const char *from = weights->constant;
+    char *turned = malloc(bytes + 1);
+    mo_status status = turned ? mo_cuda_alloc(unit, bytes, &algo->weights, err)
+                              : mo_fail_memory(err);
+
+    if (status == MO_OK) {
+        algo->owns = true;
+        algo->base.consumed |= (uint64_t) 1 << 1;
+        /* From [channel][tap] to [tap][channel]. */
+        for (int64_t t = 0; t < taps; t++)
+            for (int64_t c = 0; c < channels; c++)
+                memcpy(turned + (size_t) (t * channels + c) * size,
+                       from + (size_t) (c * taps + t) * size, size);
+        status =
+            mo_cuda_copy_to_device(unit, algo->weights, turned, bytes, err);
+    }
+    free(turned);
+    return status;
+}
+
+/* Elements of an input row under the windows of so many places; a double,
+ * since it may overflow. */
+static double row_elements(const mo_call_window *s, int along)
+{
+    return (along - 1) * (double) s->stride[2] +
+           (double) (s->kernel[2] - 1) * (double) s->dilation[2] + 1;
+}
+
+/* As many as leave work for the whole device and fit into registers. */
+static int choose_along(const mo_backend_unit *unit, const mo_call_window *s,
+                        int64_t items)
+{
+    int along = MAX_ALONG;
+
+    while (along > 1 && (items / along < (int64_t) unit->sms * 2 * BLOCK ||
+                         along > s->out[2] || row_elements(s, along) > MAX_ROW))
+        along /= 2;
+    return along;
+}
+
+static mo_status emit_depthwise(mo_backend_unit *unit,
+                                const mo_cuda_algo_problem *problem,
+                                mo_cuda_source *code, direct_algo *algo,
+                                mo_error *err)
+{
+    const mo_call_conv *c = &problem->call->u.conv;
+    mo_call_window s = mo_call_window_to_3d(&c->sweep);
+    int width = mo_cuda_epilogue_vector_width(problem->call, &problem->out[0],
+                                              c->in_channels);
+    int64_t rows = c->batch * s.out[0] * s.out[1];
+    int64_t vectors = c->in_channels / width;
+    int along = choose_along(unit, &s, rows * s.out[2] * vectors);
+    int64_t items = rows * ((s.out[2] + along - 1) / along) * vectors;
+    int64_t elements = mo_tensor_desc_elements(&problem->in[0].desc);
+    bool packed = problem->in[1].constant != NULL;
+    mo_status status = MO_OK;
+    bool unrolls;
+
+    if (elements < mo_tensor_desc_elements(&problem->out[0]))
+        elements = mo_tensor_desc_elements(&problem->out[0]);
+    if (packed)
+        status = pack_weights(unit, &problem->in[1], c->in_channels,
+                              mo_call_window_volume(s.kernel), algo, err);
+    if (status != MO_OK)
+        return status;
+    mo_cuda_emit_types(code, problem->out[0].elem, width,
+                       mo_cuda_window_max_index(&s, elements));
+    mo_cuda_emit_epilogue(code, problem->call, &problem->out[0], width);
+    unrolls = s.kernel[1] <= 7 && s.kernel[2] <= 7;
+    mo_cuda_emit_window(code, &s);
+    mo_cuda_source_printf(
+        code,
+        "#define CHANNELS ((PLACE) %lld)\n#define ALONG %d\n"
+        "#define ITEMS %lldLL\n#define PACKED %d\n#define BLOCK %d\n"
+        "#define LONG_ROWS %d\n#define UNROLL %s\n",
+        (long long) c->in_channels, along, (long long) items, packed, BLOCK,
+        row_elements(&s, along) > MAX_ROW,
+        unrolls ? "_Pragma(\"unroll\")" : "");
+    mo_cuda_source_append(code, kernel_source);
+    return mo_cuda_grid_1d(items, BLOCK, BLOCK, &algo->grid, err);
 }
 
 /* Integers wrap around, in 32 bits where that is enough. */
@@ -156,54 +271,11 @@ static void emit_batch_offset(mo_cuda_source *code, const mo_call_matmul *c,
 
 #include "exec/backend/cuda/algo/direct_matmul.inc"
 
-static void emit_matmul_operands(mo_cuda_source *code, const mo_call_matmul *c,
-                                 mo_elem elem)
-{
-    mo_cuda_source_printf(
-        code,
-        "typedef %s A;\n#define A_ROW %lldLL\n#define A_COLUMN %lldLL\n"
-        "#define B_ROW %lldLL\n#define B_COLUMN %lldLL\n"
-        "#define C_ROW %lldLL\n#define C_COLUMN %lldLL\n",
-        accumulator_type(elem), (long long) c->a.row, (long long) c->a.column,
-        (long long) c->b.row, (long long) c->b.column, (long long) c->c.row,
-        (long long) c->c.column);
-    emit_batch_offset(code, c, &c->a, "a_of");
-    emit_batch_offset(code, c, &c->b, "b_of");
-    emit_batch_offset(code, c, &c->c, "c_of");
-    mo_cuda_source_append(code, matmul_source);
-}
-
-static mo_status emit_matmul(mo_backend_unit *unit,
-                             const mo_cuda_algo_problem *problem,
-                             mo_cuda_source *code, mo_cuda_direct_algo *algo,
-                             mo_error *err)
-{
-    const mo_call_matmul *c = &problem->call->u.matmul;
-    tiled_gemm tiles = { .z = 1,
-                         .m = c->m,
-                         .n = c->n,
-                         .k = c->k,
-                         .left_by_k = c->a.column == 1,
-                         .right_by_k = c->b.row == 1,
-                         .to_by_m = c->c.column != 1 && c->c.row == 1 };
-    int64_t elements =
-        mo_max_i64(mo_tensor_desc_elements(&problem->out[0]),
-                   mo_max_i64(mo_tensor_desc_elements(&problem->in[0].desc),
-                              mo_tensor_desc_elements(&problem->in[1].desc)));
-
-    for (int d = 0; d < c->n_batch; d++)
-        tiles.z *= c->extent[d];
-    mo_cuda_emit_types(code, problem->out[0].elem, 1, elements);
-    mo_cuda_emit_epilogue(code, problem->call, &problem->out[0], 1);
-    emit_matmul_operands(code, c, problem->out[0].elem);
-    return emit_tiled_gemm(unit, &tiles, code, &algo->grid, err);
-}
-
 static mo_status enqueue(mo_backend_unit *unit, const mo_cuda_algo *algo,
                          const void *const *in, void *const *out,
                          void *workspace, CUstream stream, mo_error *err)
 {
-    const mo_cuda_direct_algo *direct = (const mo_cuda_direct_algo *) algo;
+    const direct_algo *direct = (const direct_algo *) algo;
     mo_cuda_epilogue_inputs extra =
         mo_cuda_epilogue_inputs_of(direct->call, in);
     const void *data = in[0];
@@ -221,7 +293,7 @@ static mo_status enqueue(mo_backend_unit *unit, const mo_cuda_algo *algo,
 
 static void drop(mo_backend_unit *unit, mo_cuda_algo *algo)
 {
-    mo_cuda_direct_algo *direct = (mo_cuda_direct_algo *) algo;
+    direct_algo *direct = (direct_algo *) algo;
 
     if (direct->owns)
         mo_cuda_free(unit, direct->weights);
@@ -246,40 +318,52 @@ static mo_status check_types(const mo_cuda_algo_problem *problem, mo_error *err)
 
 static mo_status emit_source(mo_backend_unit *unit,
                              const mo_cuda_algo_problem *problem,
-                             mo_cuda_source *code, mo_cuda_direct_algo *algo,
+                             mo_cuda_source *code, direct_algo *algo,
                              mo_error *err)
 {
-    if (problem->call->kind == MO_CALL_MATMUL)
-        return emit_matmul(unit, problem, code, algo, err);
-    if (mo_cuda_direct_depthwise_fits(problem))
-        return mo_cuda_emit_direct_depthwise(unit, problem, code, algo, err);
-    return emit_conv(unit, problem, code, algo, err);
-}
+    if (problem->call->kind == MO_CALL_MATMUL) {
+        const mo_call_matmul *c = &problem->call->u.matmul;
+        tiled_gemm tiles = { .z = 1,
+                             .m = c->m,
+                             .n = c->n,
+                             .k = c->k,
+                             .left_by_k = c->a.column == 1,
+                             .right_by_k = c->b.row == 1,
+                             .to_by_m = c->c.column != 1 && c->c.row == 1 };
+        int64_t elements = mo_max_i64(
+            mo_tensor_desc_elements(&problem->out[0]),
+            mo_max_i64(mo_tensor_desc_elements(&problem->in[0].desc),
+                       mo_tensor_desc_elements(&problem->in[1].desc)));
 
-static mo_status request_function(mo_backend_unit *unit,
-                                  const mo_cuda_algo_problem *problem,
-                                  mo_cuda_direct_algo *algo, mo_error *err)
-{
-    mo_cuda_source code = { 0 };
-    mo_status status = check_types(problem, err);
-
-    if (status == MO_OK && mo_tensor_desc_elements(&problem->out[0]) > 0) {
-        status = emit_source(unit, problem, &code, algo, err);
-        if (status == MO_OK)
-            status = mo_cuda_source_check(&code, err);
-        if (status == MO_OK)
-            status = mo_cuda_jit_request(unit, code.text, "direct",
-                                         &algo->function, err);
+        for (int d = 0; d < c->n_batch; d++)
+            tiles.z *= c->extent[d];
+        mo_cuda_emit_types(code, problem->out[0].elem, 1, elements);
+        mo_cuda_emit_epilogue(code, problem->call, &problem->out[0], 1);
+        mo_cuda_source_printf(
+            code,
+            "typedef %s A;\n#define A_ROW %lldLL\n#define A_COLUMN %lldLL\n"
+            "#define B_ROW %lldLL\n#define B_COLUMN %lldLL\n"
+            "#define C_ROW %lldLL\n#define C_COLUMN %lldLL\n",
+            accumulator_type(problem->out[0].elem), (long long) c->a.row,
+            (long long) c->a.column, (long long) c->b.row,
+            (long long) c->b.column, (long long) c->c.row,
+            (long long) c->c.column);
+        emit_batch_offset(code, c, &c->a, "a_of");
+        emit_batch_offset(code, c, &c->b, "b_of");
+        emit_batch_offset(code, c, &c->c, "c_of");
+        mo_cuda_source_append(code, matmul_source);
+        return emit_tiled_gemm(unit, &tiles, code, &algo->grid, err);
     }
-    mo_cuda_source_clear(&code);
-    return status;
+    if (is_depthwise(problem) && !mo_ablated(MO_ABLATION_cuda_direct_depthwise))
+        return emit_depthwise(unit, problem, code, algo, err);
+    return emit_conv(unit, problem, code, algo, err);
 }
 
 mo_status mo_cuda_direct_algos(mo_backend_unit *unit,
                                const mo_cuda_algo_problem *problem,
                                mo_cuda_algo_list *algos, mo_error *err)
 {
-    mo_cuda_direct_algo *algo;
+    direct_algo *algo;
     mo_status status;
 
     if (!mo_cuda_algo_kind_wanted(problem, "direct"))
@@ -290,7 +374,19 @@ mo_status mo_cuda_direct_algos(mo_backend_unit *unit,
     algo->base.kind = &direct_class;
     algo->call = problem->call;
     snprintf(algo->base.name, sizeof algo->base.name, "direct");
-    status = request_function(unit, problem, algo, err);
+
+    mo_cuda_source code = { 0 };
+    status = check_types(problem, err);
+
+    if (status == MO_OK && mo_tensor_desc_elements(&problem->out[0]) > 0) {
+        status = emit_source(unit, problem, &code, algo, err);
+        if (status == MO_OK)
+            status = mo_cuda_source_check(&code, err);
+        if (status == MO_OK)
+            status = mo_cuda_jit_request(unit, code.text, "direct",
+                                         &algo->function, err);
+    }
+    mo_cuda_source_clear(&code);
     if (status != MO_OK) {
         drop(unit, &algo->base);
         return status;

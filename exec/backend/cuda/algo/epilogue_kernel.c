@@ -33,21 +33,6 @@ bool mo_cuda_epilogue_is_fusable(const mo_cuda_algo_problem *problem,
                           mo_tensor_desc_elements(&problem->out[0]));
 }
 
-static void make_pointwise_call(mo_cuda_epilogue_kernel *tail,
-                                const mo_call *ended)
-{
-    tail->first_extra = ended->first_extra;
-    tail->call.kind = MO_CALL_POINT;
-    tail->call.u.point = *ended->after;
-    tail->call.n_in = ended->after->n_operands;
-    tail->call.n_out = 1;
-    tail->call.in = tail->in;
-    tail->call.out = tail->out;
-    for (int i = 1; i < tail->call.n_in; i++)
-        tail->in[i] = i;
-    tail->call.first_extra = tail->call.n_in;
-}
-
 mo_status mo_cuda_epilogue_kernel_new(mo_backend_unit *unit,
                                       const mo_cuda_algo_problem *problem,
                                       mo_cuda_epilogue_kernel **tail,
@@ -59,7 +44,16 @@ mo_status mo_cuda_epilogue_kernel_new(mo_backend_unit *unit,
 
     if (!new)
         return mo_fail_memory(err);
-    make_pointwise_call(new, problem->call);
+    new->first_extra = problem->call->first_extra;
+    new->call.kind = MO_CALL_POINT;
+    new->call.u.point = *problem->call->after;
+    new->call.n_in = problem->call->after->n_operands;
+    new->call.n_out = 1;
+    new->call.in = new->in;
+    new->call.out = new->out;
+    for (int i = 1; i < new->call.n_in; i++)
+        new->in[i] = i;
+    new->call.first_extra = new->call.n_in;
     in[0] = (mo_backend_operand){ .desc = problem->out[0] };
     for (int i = 1; i < new->call.n_in; i++)
         in[i] = problem->in[new->first_extra + i - 1];

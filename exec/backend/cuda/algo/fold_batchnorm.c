@@ -18,29 +18,21 @@ typedef struct fold_state {
     double *scale, *bias;
 } fold_state;
 
-static int channel_dimension(const mo_call *call, const mo_tensor_desc *out)
+static bool has_channels(const mo_call *call, const mo_tensor_desc *out)
 {
-    return call->kind == MO_CALL_CONV ? 1 : out->shape.rank - 1;
-}
+    const mo_call_matmul *m = &call->u.matmul;
 
-/* A product with one matrix of weights: its columns are the channels. */
-static bool has_columns(const mo_call_matmul *m, const mo_tensor_desc *out)
-{
-    if (out->shape.rank < 1 || out->shape.dims[out->shape.rank - 1] != m->n ||
-        m->c.column != 1)
+    if (call->kind == MO_CALL_CONV)
+        return out->shape.rank > 1 && !call->u.conv.transposed &&
+               out->shape.dims[1] == call->u.conv.out_channels;
+    /* A product with one matrix of weights: its columns are the channels. */
+    if (call->kind != MO_CALL_MATMUL || out->shape.rank < 1 ||
+        out->shape.dims[out->shape.rank - 1] != m->n || m->c.column != 1)
         return false;
     for (int d = 0; d < m->n_batch; d++)
         if (m->b.batch[d] != 0 && m->extent[d] > 1)
             return false;
     return true;
-}
-
-static bool has_channels(const mo_call *call, const mo_tensor_desc *out)
-{
-    if (call->kind == MO_CALL_CONV)
-        return out->shape.rank > 1 && !call->u.conv.transposed &&
-               out->shape.dims[1] == call->u.conv.out_channels;
-    return call->kind == MO_CALL_MATMUL && has_columns(&call->u.matmul, out);
 }
 
 /* Returns whether the operand of the epilogue is a constant per channel. */
@@ -189,44 +181,6 @@ static void collect_operands(const fold_state *f, mo_cuda_folded_call *to,
     }
 }
 
-static void copy_steps(const fold_state *f, mo_cuda_folded_call *to, int *where)
-{
-    const mo_point_program *after = f->call->after;
-
-    where[f->last] = mo_point_push_step(
-        &to->after, (mo_point_step){ .op = MO_POINT_ADD, .a = 0, .b = 1 });
-    for (int s = f->n_steps; s < after->n_steps; s++) {
-        mo_point_step step = after->steps[s];
-
-        step.a = where[step.a];
-        step.b = where[step.b];
-        step.c = where[step.c];
-        where[after->n_operands + s] = mo_point_push_step(&to->after, step);
-    }
-    to->after.result = where[after->result];
-    to->after.out = after->out;
-}
-
-static void make_folded_call(const fold_state *f, mo_cuda_folded_call *to)
-{
-    int where[MO_POINT_MAX_OPERANDS + MO_POINT_MAX_STEPS] = { 0 };
-
-    collect_operands(f, to, where);
-    copy_steps(f, to, where);
-    to->call = *f->call;
-    to->call.n_in = to->after.n_operands + 1;
-    to->call.in = to->in;
-    to->call.out = to->out;
-    to->call.n_out = 1;
-    to->call.after = &to->after;
-    to->call.first_extra = 2;
-    to->from[0] = 0;
-    to->from[1] = 1;
-    for (int i = 0; i < to->call.n_in; i++)
-        to->in[i] = i;
-    to->out[0] = to->call.n_in;
-}
-
 static mo_status fold_steps(fold_state *f, mo_cuda_folded_call *folded,
                             bool *folds, mo_error *err)
 {
@@ -245,7 +199,35 @@ static mo_status fold_steps(fold_state *f, mo_cuda_folded_call *folded,
         mo_cuda_folded_call_clear(folded);
         return mo_fail_memory(err);
     }
-    make_folded_call(f, folded);
+
+    int where[MO_POINT_MAX_OPERANDS + MO_POINT_MAX_STEPS] = { 0 };
+    const mo_point_program *after = f->call->after;
+
+    collect_operands(f, folded, where);
+    where[f->last] = mo_point_push_step(
+        &folded->after, (mo_point_step){ .op = MO_POINT_ADD, .a = 0, .b = 1 });
+    for (int s = f->n_steps; s < after->n_steps; s++) {
+        mo_point_step step = after->steps[s];
+
+        step.a = where[step.a];
+        step.b = where[step.b];
+        step.c = where[step.c];
+        where[after->n_operands + s] = mo_point_push_step(&folded->after, step);
+    }
+    folded->after.result = where[after->result];
+    folded->after.out = after->out;
+    folded->call = *f->call;
+    folded->call.n_in = folded->after.n_operands + 1;
+    folded->call.in = folded->in;
+    folded->call.out = folded->out;
+    folded->call.n_out = 1;
+    folded->call.after = &folded->after;
+    folded->call.first_extra = 2;
+    folded->from[0] = 0;
+    folded->from[1] = 1;
+    for (int i = 0; i < folded->call.n_in; i++)
+        folded->in[i] = i;
+    folded->out[0] = folded->call.n_in;
     return MO_OK;
 }
 
@@ -265,7 +247,7 @@ mo_status mo_cuda_fold_batchnorm(const mo_call *call,
         (out->elem != MO_ELEM_F32 && out->elem != MO_ELEM_F16 &&
          out->elem != MO_ELEM_BF16))
         return MO_OK;
-    f.channel = channel_dimension(call, out);
+    f.channel = call->kind == MO_CALL_CONV ? 1 : out->shape.rank - 1;
     f.channels = out->shape.dims[f.channel];
     f.scale = calloc((size_t) f.channels + 1, sizeof *f.scale);
     f.bias = calloc((size_t) f.channels + 1, sizeof *f.bias);
@@ -299,29 +281,6 @@ static channel_layout weight_layout(const mo_cuda_folded_call *folded,
     return (channel_layout){ m->k, m->b.column, m->b.row };
 }
 
-static void scale_floats(const mo_cuda_folded_call *folded,
-                         const channel_layout *lies, float *x)
-{
-    for (int64_t i = 0; i < lies->count; i++)
-        for (int64_t c = 0; c < folded->channels && lies->along != 1; c++)
-            x[c * lies->across + i * lies->along] *= folded->scale[c];
-    for (int64_t c = 0; c < folded->channels && lies->along == 1; c++)
-        for (int64_t i = 0; i < lies->count; i++)
-            x[c * lies->across + i] *= folded->scale[c];
-}
-
-static void scale_elements(const mo_cuda_folded_call *folded,
-                           const channel_layout *lies, mo_tensor_dense *x)
-{
-    for (int64_t c = 0; c < folded->channels; c++)
-        for (int64_t i = 0; i < lies->count; i++) {
-            int64_t at = c * lies->across + i * lies->along;
-
-            mo_tensor_set_double(
-                x, at, mo_tensor_get_double(x, at) * (double) folded->scale[c]);
-        }
-}
-
 mo_status mo_cuda_fold_batchnorm_weights(const mo_cuda_folded_call *folded,
                                          const mo_backend_operand *weights,
                                          void **scaled, mo_error *err)
@@ -334,10 +293,25 @@ mo_status mo_cuda_fold_batchnorm_weights(const mo_cuda_folded_call *folded,
     if (!dense.data)
         return mo_fail_memory(err);
     memcpy(dense.data, weights->constant, bytes);
-    if (weights->desc.elem == MO_ELEM_F32)
-        scale_floats(folded, &lies, dense.data);
-    else
-        scale_elements(folded, &lies, &dense);
+    if (weights->desc.elem == MO_ELEM_F32) {
+        float *x = dense.data;
+
+        for (int64_t i = 0; i < lies.count; i++)
+            for (int64_t c = 0; c < folded->channels && lies.along != 1; c++)
+                x[c * lies.across + i * lies.along] *= folded->scale[c];
+        for (int64_t c = 0; c < folded->channels && lies.along == 1; c++)
+            for (int64_t i = 0; i < lies.count; i++)
+                x[c * lies.across + i] *= folded->scale[c];
+    } else {
+        for (int64_t c = 0; c < folded->channels; c++)
+            for (int64_t i = 0; i < lies.count; i++) {
+                int64_t at = c * lies.across + i * lies.along;
+
+                mo_tensor_set_double(&dense, at,
+                                     mo_tensor_get_double(&dense, at) *
+                                         (double) folded->scale[c]);
+            }
+    }
     *scaled = dense.data;
     return MO_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "base/digest.h"
 #include "base/minmax.h"
@@ -50,17 +51,6 @@ static int choose_span(const mo_call_attention *c, int deep, int warps)
     return span < 1 ? 1 : span;
 }
 
-/* Warps along the keys: no more than there are iterations. */
-static int choose_along(const mo_call_attention *c, int span, int most)
-{
-    int64_t turns = mo_ceil_div(c->keys, (int64_t) 8 * span);
-    int along = 1;
-
-    while (along <= most / 2 && along <= turns / 2)
-        along *= 2;
-    return along;
-}
-
 /* The keys of a query are shared by so many warps, if there are enough. */
 static mo_cuda_attention_tiling make_tiling(const mo_call_attention *c,
                                             int deep, int warps)
@@ -68,7 +58,14 @@ static mo_cuda_attention_tiling make_tiling(const mo_call_attention *c,
     mo_cuda_attention_tiling tiling = { .across = 1, .deep = deep };
 
     tiling.span = choose_span(c, deep, warps);
-    tiling.along = choose_along(c, tiling.span, warps);
+
+    /* Warps along the keys: no more than there are iterations. */
+    int64_t turns = mo_ceil_div(c->keys, (int64_t) 8 * tiling.span);
+    int along = 1;
+
+    while (along <= warps / 2 && along <= turns / 2)
+        along *= 2;
+    tiling.along = along;
     /* With few keys, warps of a block take other queries and find the keys in
      * the cache. */
     if (tiling.along == 1)
@@ -77,18 +74,13 @@ static mo_cuda_attention_tiling make_tiling(const mo_call_attention *c,
     return tiling;
 }
 
-static bool is_same_tiling(const mo_cuda_attention_tiling *a,
-                           const mo_cuda_attention_tiling *b)
-{
-    return a->across == b->across && a->along == b->along &&
-           a->deep == b->deep && a->span == b->span;
-}
-
 static int add_tiling(mo_cuda_attention_tiling *tilings, int n,
                       mo_cuda_attention_tiling tiling)
 {
     for (int i = 0; i < n; i++)
-        if (is_same_tiling(&tilings[i], &tiling))
+        if (tilings[i].across == tiling.across &&
+            tilings[i].along == tiling.along &&
+            tilings[i].deep == tiling.deep && tilings[i].span == tiling.span)
             return n;
     tilings[n] = tiling;
     return n + 1;
@@ -133,25 +125,6 @@ typedef struct attention_kernel {
     uint64_t key; /* in the tuning cache */
 } attention_kernel;
 
-/* Kernels have int indices for queries, keys and columns. */
-static mo_status count_batches(const mo_call_attention *c, int64_t *batches,
-                               mo_error *err)
-{
-    const int64_t most = INT_MAX / 4;
-    int64_t all = 1;
-    bool fits = c->n_batch + 2 <= MO_MAX_RANK && c->queries < most &&
-                c->keys < most && c->width < most && c->v_width < most;
-
-    for (int d = 0; d < c->n_batch && fits; d++)
-        fits = mo_int64_mul(all, c->extent[d], &all);
-    if (!fits || all > most)
-        return mo_fail(err, MO_E_LIMIT,
-                       "attention over so many queries, keys or heads is too "
-                       "large for the GPU");
-    *batches = all;
-    return MO_OK;
-}
-
 static mo_cuda_attention_problem make_problem(const mo_backend_unit *unit,
                                               const mo_call *call,
                                               const mo_backend_operand *in,
@@ -160,31 +133,12 @@ static mo_cuda_attention_problem make_problem(const mo_backend_unit *unit,
     const mo_call_attention *c = &call->u.attention;
     mo_cuda_attention_problem problem = { .call = call, .in = in, .out = out };
 
-    problem.tensor = unit->arch >= 80 && c->keys > 0 && c->width > 0 &&
+    problem.tensor = !mo_ablated(MO_ABLATION_cuda_attention_tensorcore) &&
+                     unit->arch >= 80 && c->keys > 0 && c->width > 0 &&
                      c->width <= MO_CUDA_ATTENTION_MAX_HEAD_DIM &&
                      c->v_width <= MO_CUDA_ATTENTION_MAX_HEAD_DIM;
     problem.exact = unit->options.precision == MO_BACKEND_PRECISION_F32;
     return problem;
-}
-
-/* Sets the key, a digest of the source, which contains all sizes, and *tuned
- * to the name of the fastest variant in the tuning cache, or NULL. */
-static mo_status find_tuned(mo_backend_unit *unit,
-                            const mo_cuda_attention_problem *problem,
-                            const mo_cuda_attention_tiling *tiling,
-                            attention_kernel *kernel, const char **tuned,
-                            mo_error *err)
-{
-    mo_cuda_grid grid;
-    mo_cuda_source code = { 0 };
-    mo_status status =
-        mo_cuda_emit_attention(problem, tiling, &code, &grid, err);
-
-    if (status == MO_OK)
-        kernel->key = mo_digest_of(code.text, code.size);
-    mo_cuda_source_clear(&code);
-    *tuned = mo_cuda_tuning_cache_best_name(unit->tuning_cache, kernel->key);
-    return status;
 }
 
 /* Adds the tiling, unless only another one is wanted or its shared memory does
@@ -227,8 +181,17 @@ static mo_status add_variants(mo_backend_unit *unit,
 
     if (!unit->options.autotune)
         n = 1;
-    if (n > 1)
-        status = find_tuned(unit, problem, &tilings[0], kernel, &only, err);
+    if (n > 1) {
+        mo_cuda_grid grid;
+        mo_cuda_source code = { 0 };
+
+        status =
+            mo_cuda_emit_attention(problem, &tilings[0], &code, &grid, err);
+        if (status == MO_OK)
+            kernel->key = mo_digest_of(code.text, code.size);
+        mo_cuda_source_clear(&code);
+        only = mo_cuda_tuning_cache_best_name(unit->tuning_cache, kernel->key);
+    }
     for (int i = 0; i < n && only && status == MO_OK; i++)
         status = add_variant(unit, problem, &tilings[i], only, kernel, err);
     if (kernel->n_variants == 0)
@@ -239,19 +202,6 @@ static mo_status add_variants(mo_backend_unit *unit,
         status = add_variant(unit, problem, &tilings[0], NULL, kernel, err);
     }
     return status;
-}
-
-static mo_status store_sizes(attention_kernel *kernel, const mo_call *call,
-                             const mo_backend_operand *in,
-                             const mo_tensor_desc *out, mo_error *err)
-{
-    kernel->bytes = calloc((size_t) call->n_in + 1, sizeof *kernel->bytes);
-    if (!kernel->bytes)
-        return mo_fail_memory(err);
-    for (int i = 0; i < call->n_in; i++)
-        kernel->bytes[i] = (size_t) mo_tensor_desc_bytes(&in[i].desc);
-    kernel->bytes[call->n_in] = (size_t) mo_tensor_desc_bytes(&out[0]);
-    return MO_OK;
 }
 
 static void drop(mo_backend_unit *unit, mo_backend_kernel *kernel)
@@ -270,15 +220,40 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     mo_status status = mo_backend_check_attention(call, in, out, err);
     attention_kernel *made;
 
-    if (status == MO_OK)
-        status = count_batches(&call->u.attention, &problem.batches, err);
+    if (status == MO_OK) {
+        /* Kernels have int indices for queries, keys and columns. */
+        const mo_call_attention *c = &call->u.attention;
+        const int64_t most = INT_MAX / 4;
+        int64_t all = 1;
+        bool fits = c->n_batch + 2 <= MO_MAX_RANK && c->queries < most &&
+                    c->keys < most && c->width < most && c->v_width < most;
+
+        for (int d = 0; d < c->n_batch && fits; d++)
+            fits = mo_int64_mul(all, c->extent[d], &all);
+        if (!fits || all > most)
+            status =
+                mo_fail(err, MO_E_LIMIT,
+                        "attention over so many queries, keys or heads is too "
+                        "large for the GPU");
+        else
+            problem.batches = all;
+    }
     if (status != MO_OK)
         return status;
     made = calloc(1, sizeof *made);
     if (!made)
         return mo_fail_memory(err);
     made->call = call;
-    status = store_sizes(made, call, in, out, err);
+
+    made->bytes = calloc((size_t) call->n_in + 1, sizeof *made->bytes);
+    if (!made->bytes)
+        status = mo_fail_memory(err);
+    else {
+        for (int i = 0; i < call->n_in; i++)
+            made->bytes[i] = (size_t) mo_tensor_desc_bytes(&in[i].desc);
+        made->bytes[call->n_in] = (size_t) mo_tensor_desc_bytes(&out[0]);
+        status = MO_OK;
+    }
     if (status == MO_OK && mo_tensor_desc_elements(&out[0]) > 0)
         status = add_variants(unit, &problem, made, err);
     if (status != MO_OK) {
@@ -289,16 +264,6 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-static mo_cuda_attention_score_inputs make_score_inputs(const mo_call *call,
-                                                        const void *const *in)
-{
-    mo_cuda_attention_score_inputs score_inputs = { { NULL } };
-
-    for (int i = 3; i < call->first_extra; i++)
-        score_inputs.pointers[i - 3] = in[i];
-    return score_inputs;
-}
-
 static mo_status launch_variant(mo_backend_unit *unit,
                                 const attention_kernel *kernel, int which,
                                 const void *const *in, void *const *out,
@@ -307,12 +272,13 @@ static mo_status launch_variant(mo_backend_unit *unit,
     const variant *chosen = &kernel->variants[which];
     const void *q = in[0], *k = in[1], *v = in[2];
     void *result = out[0];
-    mo_cuda_attention_score_inputs score_inputs =
-        make_score_inputs(kernel->call, in);
+    mo_cuda_attention_score_inputs score_inputs = { { NULL } };
     mo_cuda_epilogue_inputs extra =
         mo_cuda_epilogue_inputs_of(kernel->call, in);
     void *args[] = { &q, &k, &v, &result, &score_inputs, &extra };
 
+    for (int i = 3; i < kernel->call->first_extra; i++)
+        score_inputs.pointers[i - 3] = in[i];
     return mo_cuda_launch(unit, chosen->function, &chosen->grid, stream, args,
                           err);
 }
@@ -388,7 +354,6 @@ static mo_status finalize(mo_backend_unit *unit, mo_backend_kernel *kernel,
     attention_kernel *attention = (attention_kernel *) kernel;
     const char *names[MO_CUDA_ATTENTION_MAX_TILINGS];
     tuning_run t = { .unit = unit, .kernel = attention };
-    int64_t ns;
     mo_status status;
 
     if (attention->n_variants < 2)
@@ -397,9 +362,11 @@ static mo_status finalize(mo_backend_unit *unit, mo_backend_kernel *kernel,
         names[i] = attention->variants[i].name;
     status = begin_tuning(&t, err);
     if (status == MO_OK)
-        status =
-            mo_cuda_autotune(unit, attention->key, names, attention->n_variants,
-                             run_variant, &t, &attention->best, &ns, err);
+        status = mo_cuda_autotune(
+            unit,
+            &(mo_cuda_autotune_candidates){
+                attention->key, names, attention->n_variants, run_variant, &t },
+            &attention->best, err);
     mo_cuda_free(unit, t.memory);
     free(t.in);
     return status;

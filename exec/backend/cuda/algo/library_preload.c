@@ -2,6 +2,7 @@
 /* Preloading of cuBLASLt and cuDNN in a background thread. */
 #include <config.h>
 
+#include "base/ablation.h"
 #include "exec/backend/cuda/algo/libraries.h"
 
 #include "exec/backend/cuda/algo/autotune.h"
@@ -29,6 +30,7 @@ void mo_cuda_library_preload_start(mo_backend_unit *unit)
         load = load_cudnn;
     unit->preload_started =
         unit->options.autotune && load &&
+        !mo_ablated(MO_ABLATION_cuda_library_preload) &&
         pthread_create(&unit->preload_thread, NULL, load, NULL) == 0;
 }
 

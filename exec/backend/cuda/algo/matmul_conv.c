@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "base/digest.h"
 #include "exec/backend/cuda/algo/autotune.h"
@@ -34,55 +35,12 @@ static void digest_access(mo_digest *digest, const mo_point_access *access,
     mo_digest_ints(digest, access->stride, (size_t) rank);
 }
 
-static void digest_epilogue(mo_digest *digest, const mo_point_program *after,
-                            int rank)
-{
-    for (int i = 0; i < after->n_operands; i++) {
-        mo_digest_int(digest, after->operands[i].elem);
-        digest_access(digest, &after->operands[i].access, rank);
-    }
-    for (int i = 0; i < after->n_steps; i++) {
-        const mo_point_step *step = &after->steps[i];
-
-        mo_digest_int(digest, step->op);
-        mo_digest_int(digest, step->a);
-        mo_digest_int(digest, step->b);
-        mo_digest_int(digest, step->c);
-    }
-    digest_access(digest, &after->out, rank);
-}
-
 static void digest_operand(mo_digest *digest,
                            const mo_call_matmul_operand *side, int n)
 {
     mo_digest_int(digest, side->row);
     mo_digest_int(digest, side->column);
     mo_digest_ints(digest, side->batch, (size_t) n);
-}
-
-static void digest_matmul(mo_digest *digest, const mo_call_matmul *m)
-{
-    const int64_t sizes[] = { m->m, m->n, m->k };
-
-    mo_digest_ints(digest, sizes, 3);
-    mo_digest_ints(digest, m->extent, (size_t) m->n_batch);
-    digest_operand(digest, &m->a, m->n_batch);
-    digest_operand(digest, &m->b, m->n_batch);
-    digest_operand(digest, &m->c, m->n_batch);
-}
-
-static void digest_conv(mo_digest *digest, const mo_call_conv *c)
-{
-    const mo_call_window *s = &c->sweep;
-    const int64_t sizes[] = { c->batch,  c->in_channels, c->out_channels,
-                              c->groups, c->transposed,  c->channels_last,
-                              s->spatial };
-    const int64_t *along[] = { s->in,       s->out,       s->kernel, s->stride,
-                               s->dilation, s->pad_begin, s->pad_end };
-
-    mo_digest_ints(digest, sizes, sizeof sizes / sizeof *sizes);
-    for (size_t i = 0; i < sizeof along / sizeof *along; i++)
-        mo_digest_ints(digest, along[i], (size_t) s->spatial);
 }
 
 static mo_status make_key(const mo_backend_unit *unit, matmul_conv_kernel *p,
@@ -97,12 +55,45 @@ static mo_status make_key(const mo_backend_unit *unit, matmul_conv_kernel *p,
     mo_digest_int(digest, unit->options.precision);
     mo_digest_int(digest, p->out.elem);
     mo_digest_int(digest, p->in[1].constant != NULL);
-    if (call->kind == MO_CALL_MATMUL)
-        digest_matmul(digest, &call->u.matmul);
-    else
-        digest_conv(digest, &call->u.conv);
-    if (call->after)
-        digest_epilogue(digest, call->after, p->out.shape.rank);
+    if (call->kind == MO_CALL_MATMUL) {
+        const mo_call_matmul *m = &call->u.matmul;
+        const int64_t sizes[] = { m->m, m->n, m->k };
+
+        mo_digest_ints(digest, sizes, 3);
+        mo_digest_ints(digest, m->extent, (size_t) m->n_batch);
+        digest_operand(digest, &m->a, m->n_batch);
+        digest_operand(digest, &m->b, m->n_batch);
+        digest_operand(digest, &m->c, m->n_batch);
+    } else {
+        const mo_call_conv *c = &call->u.conv;
+        const mo_call_window *s = &c->sweep;
+        const int64_t sizes[] = { c->batch,  c->in_channels, c->out_channels,
+                                  c->groups, c->transposed,  c->channels_last,
+                                  s->spatial };
+        const int64_t *along[] = { s->in,     s->out,      s->kernel,
+                                   s->stride, s->dilation, s->pad_begin,
+                                   s->pad_end };
+
+        mo_digest_ints(digest, sizes, sizeof sizes / sizeof *sizes);
+        for (size_t i = 0; i < sizeof along / sizeof *along; i++)
+            mo_digest_ints(digest, along[i], (size_t) s->spatial);
+    }
+    if (call->after) {
+        for (int i = 0; i < call->after->n_operands; i++) {
+            mo_digest_int(digest, call->after->operands[i].elem);
+            digest_access(digest, &call->after->operands[i].access,
+                          p->out.shape.rank);
+        }
+        for (int i = 0; i < call->after->n_steps; i++) {
+            const mo_point_step *step = &call->after->steps[i];
+
+            mo_digest_int(digest, step->op);
+            mo_digest_int(digest, step->a);
+            mo_digest_int(digest, step->b);
+            mo_digest_int(digest, step->c);
+        }
+        digest_access(digest, &call->after->out, p->out.shape.rank);
+    }
     p->key = mo_digest_value(digest);
     mo_digest_free(digest);
     return MO_OK;
@@ -133,35 +124,17 @@ static mo_status collect_algos(mo_backend_unit *unit, matmul_conv_kernel *p,
     mo_status status = mo_cuda_pack_weights(unit, &p->problem, err);
     bool is_plain;
 
-    if (status == MO_OK)
+    if (status == MO_OK && !mo_ablated(MO_ABLATION_cuda_tensorcore))
         status = mo_cuda_tensorcore_algos(unit, &p->problem, &p->algos, err);
     is_plain = p->algos.n == 0;
-    if (status == MO_OK)
+    if (status == MO_OK && !mo_ablated(MO_ABLATION_cuda_cublaslt))
         status = mo_cuda_cublaslt_algos(unit, &p->problem, &p->algos, err);
-    if (status == MO_OK)
+    if (status == MO_OK && !mo_ablated(MO_ABLATION_cuda_cudnn))
         status = mo_cuda_cudnn_algos(unit, &p->problem, &p->algos, err);
+    if (mo_ablated(MO_ABLATION_cuda_direct))
+        is_plain = p->algos.n == 0;
     if (status == MO_OK && is_plain)
         status = mo_cuda_direct_algos(unit, &p->problem, &p->algos, err);
-    return status;
-}
-
-/* Only the fastest algorithm of the tuning cache is prepared, unless it does
- * not exist any more (another version of a library). */
-static mo_status find_algos(mo_backend_unit *unit, matmul_conv_kernel *p,
-                            mo_error *err)
-{
-    mo_status status;
-
-    if (unit->options.autotune)
-        p->problem.only =
-            mo_cuda_tuning_cache_best_name(unit->tuning_cache, p->key);
-    status = collect_algos(unit, p, err);
-    if (status == MO_OK && p->problem.only && p->algos.n == 0) {
-        mo_cuda_packed_weights_free(unit, &p->problem);
-        p->problem.only = NULL;
-        status = collect_algos(unit, p, err);
-    }
-    p->problem.only = NULL;
     return status;
 }
 
@@ -176,46 +149,42 @@ static uint64_t dropped_operands(const matmul_conv_kernel *p, int n_in)
     return away;
 }
 
-/* The operands of the folded call: those of the call, other weights, a bias. */
-static mo_status fold_operands(mo_backend_unit *unit, matmul_conv_kernel *p,
-                               const mo_backend_operand *in, mo_error *err)
-{
-    const mo_cuda_folded_call *f = &p->folded;
-    size_t bytes = (size_t) f->channels * sizeof *f->bias;
-    mo_status status =
-        mo_cuda_fold_batchnorm_weights(f, &in[1], &p->scaled, err);
-
-    if (status == MO_OK)
-        status = mo_cuda_alloc(unit, bytes, &p->bias, err);
-    if (status == MO_OK)
-        status = mo_cuda_copy_to_device(unit, p->bias, f->bias, bytes, err);
-    for (int i = 0; i < f->call.n_in; i++)
-        if (f->from[i] != MO_CUDA_FOLDED_BIAS)
-            p->in[i] = in[f->from[i]];
-        else
-            p->in[i] = (mo_backend_operand){
-                { MO_ELEM_F32, { .rank = 1, .dims = { f->channels } } }, f->bias
-            };
-    p->in[1].constant = p->scaled;
-    return status;
-}
-
 static mo_status make_problem(mo_backend_unit *unit, matmul_conv_kernel *p,
                               const mo_call *call, const mo_backend_operand *in,
                               mo_error *err)
 {
-    mo_status status =
-        mo_cuda_fold_batchnorm(call, in, &p->out, &p->folded, &p->folds, err);
+    mo_status status = MO_OK;
 
+    if (!mo_ablated(MO_ABLATION_cuda_fold_batchnorm))
+        status = mo_cuda_fold_batchnorm(call, in, &p->out, &p->folded,
+                                        &p->folds, err);
     if (status != MO_OK)
         return status;
     /* A folded call may have one operand more. */
     p->in = calloc((size_t) call->n_in + 1, sizeof *p->in);
     if (!p->in)
         return mo_fail_memory(err);
-    if (p->folds)
-        status = fold_operands(unit, p, in, err);
-    else
+    if (p->folds) {
+        /* The operands of the folded call: those of the call, other weights, a
+         * bias. */
+        const mo_cuda_folded_call *f = &p->folded;
+        size_t bytes = (size_t) f->channels * sizeof *f->bias;
+        status = mo_cuda_fold_batchnorm_weights(f, &in[1], &p->scaled, err);
+
+        if (status == MO_OK)
+            status = mo_cuda_alloc(unit, bytes, &p->bias, err);
+        if (status == MO_OK)
+            status = mo_cuda_copy_to_device(unit, p->bias, f->bias, bytes, err);
+        for (int i = 0; i < f->call.n_in; i++)
+            if (f->from[i] != MO_CUDA_FOLDED_BIAS)
+                p->in[i] = in[f->from[i]];
+            else
+                p->in[i] = (mo_backend_operand){
+                    { MO_ELEM_F32, { .rank = 1, .dims = { f->channels } } },
+                    f->bias
+                };
+        p->in[1].constant = p->scaled;
+    } else
         memcpy(p->in, in, (size_t) call->n_in * sizeof *p->in);
     p->problem = (mo_cuda_algo_problem){
         .call = p->folds ? &p->folded.call : call, .in = p->in, .out = &p->out
@@ -237,8 +206,20 @@ static mo_status prepare_product(mo_backend_unit *unit, const mo_call *call,
     status = make_problem(unit, p, call, in, err);
     if (status == MO_OK)
         status = make_key(unit, p, err);
-    if (status == MO_OK)
-        status = find_algos(unit, p, err);
+    if (status == MO_OK) {
+        /* Only the fastest algorithm of the tuning cache is prepared, unless it
+         * does not exist any more (another version of a library). */
+        if (unit->options.autotune)
+            p->problem.only =
+                mo_cuda_tuning_cache_best_name(unit->tuning_cache, p->key);
+        status = collect_algos(unit, p, err);
+        if (status == MO_OK && p->problem.only && p->algos.n == 0) {
+            mo_cuda_packed_weights_free(unit, &p->problem);
+            p->problem.only = NULL;
+            status = collect_algos(unit, p, err);
+        }
+        p->problem.only = NULL;
+    }
     if (status != MO_OK) {
         drop_product(unit, &p->base);
         return status;
@@ -264,16 +245,6 @@ static size_t aligned_bytes(int64_t bytes)
     return ((size_t) bytes + APART - 1) / APART * APART + APART;
 }
 
-static size_t max_workspace(const mo_cuda_algo_list *algos)
-{
-    size_t most = 0;
-
-    for (int i = 0; i < algos->n; i++)
-        if (algos->algos[i]->workspace > most)
-            most = algos->algos[i]->workspace;
-    return most;
-}
-
 static mo_status allocate_tuning_buffers(tuning_buffers *t, mo_error *err)
 {
     /* A value near 0.01 or 1 in every real type. */
@@ -286,7 +257,13 @@ static mo_status allocate_tuning_buffers(tuning_buffers *t, mo_error *err)
 
     for (int i = 0; i < n_in; i++)
         bytes += aligned_bytes(mo_tensor_desc_bytes(&p->in[i].desc));
-    bytes += max_workspace(&p->algos);
+
+    size_t most = 0;
+
+    for (int i = 0; i < p->algos.n; i++)
+        if (p->algos.algos[i]->workspace > most)
+            most = p->algos.algos[i]->workspace;
+    bytes += most;
     t->in = calloc((size_t) n_in, sizeof *t->in);
     if (!t->in)
         return mo_fail_memory(err);
@@ -317,11 +294,33 @@ static mo_status run_candidate(void *context, int i, CUstream stream,
                                stream, err);
 }
 
-/* Drops all algorithms but the best. */
-static void keep_algo(mo_backend_unit *unit, matmul_conv_kernel *p, int best)
+static mo_status finalize_product(mo_backend_unit *unit,
+                                  mo_backend_kernel *kernel, mo_error *err)
 {
-    mo_cuda_algo *kept = p->algos.algos[best];
+    matmul_conv_kernel *p = (matmul_conv_kernel *) kernel;
+    tuning_buffers t = { .unit = unit, .matmul_conv_kernel = p };
+    const char **names = calloc((size_t) p->algos.n + 1, sizeof *names);
+    mo_status status;
+    int best = 0;
+    mo_cuda_algo *kept;
 
+    if (!names)
+        return mo_fail_memory(err);
+    for (int i = 0; i < p->algos.n; i++)
+        names[i] = p->algos.algos[i]->name;
+    status =
+        mo_cuda_autotune(unit,
+                         &(mo_cuda_autotune_candidates){
+                             p->key, names, p->algos.n, run_candidate, &t },
+                         &best, err);
+    if (t.memory)
+        mo_cuda_free(unit, t.memory);
+    free(t.in);
+    free(names);
+    if (status != MO_OK)
+        return status;
+    /* All algorithms but the best are dropped. */
+    kept = p->algos.algos[best];
     for (int i = 0; i < p->algos.n; i++)
         if (i != best)
             p->algos.algos[i]->kind->drop(unit, p->algos.algos[i]);
@@ -330,16 +329,10 @@ static void keep_algo(mo_backend_unit *unit, matmul_conv_kernel *p, int best)
     mo_cuda_packed_weights_trim(unit, &p->problem, kept);
     p->base.workspace = kept->workspace;
     p->base.consumed |= p->folds ? 0 : kept->consumed;
-}
+    /* Folded weights exist unpacked in host memory only. */
+    if (p->folds && (kept->consumed & 2) == 0) {
+        size_t bytes = (size_t) mo_tensor_desc_bytes(&p->in[1].desc);
 
-/* Folded weights exist unpacked in host memory only. */
-static mo_status finalize_weights(mo_backend_unit *unit, matmul_conv_kernel *p,
-                                  mo_error *err)
-{
-    size_t bytes = (size_t) mo_tensor_desc_bytes(&p->in[1].desc);
-    mo_status status = MO_OK;
-
-    if (p->folds && (p->algos.algos[0]->consumed & 2) == 0) {
         status = mo_cuda_alloc(unit, bytes, &p->weights, err);
         if (status == MO_OK)
             status =
@@ -348,32 +341,6 @@ static mo_status finalize_weights(mo_backend_unit *unit, matmul_conv_kernel *p,
     free(p->scaled);
     p->scaled = NULL;
     return status;
-}
-
-static mo_status finalize_product(mo_backend_unit *unit,
-                                  mo_backend_kernel *kernel, mo_error *err)
-{
-    matmul_conv_kernel *p = (matmul_conv_kernel *) kernel;
-    tuning_buffers t = { .unit = unit, .matmul_conv_kernel = p };
-    const char **names = calloc((size_t) p->algos.n + 1, sizeof *names);
-    mo_status status;
-    int64_t ns;
-    int best = 0;
-
-    if (!names)
-        return mo_fail_memory(err);
-    for (int i = 0; i < p->algos.n; i++)
-        names[i] = p->algos.algos[i]->name;
-    status = mo_cuda_autotune(unit, p->key, names, p->algos.n, run_candidate,
-                              &t, &best, &ns, err);
-    if (t.memory)
-        mo_cuda_free(unit, t.memory);
-    free(t.in);
-    free(names);
-    if (status != MO_OK)
-        return status;
-    keep_algo(unit, p, best);
-    return finalize_weights(unit, p, err);
 }
 
 static mo_status enqueue_product(mo_backend_unit *unit,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "base/parallel_for.h"
 #include "exec/backend/cuda/driver/staging_buffer.h"
@@ -48,55 +49,38 @@ static unsigned char *row_address(const pack_job *p, int64_t r)
     return p->to + (size_t) ((r - p->first) * p->pitch) * mo_elem_size(p->elem);
 }
 
-static void copy_rows(const pack_job *p, int64_t first, int64_t end)
-{
-    size_t size = mo_elem_size(p->elem);
-    const unsigned char *from = p->from;
-
-    for (int64_t r = first; r < end; r++)
-        memcpy(row_address(p, r), from + (size_t) (r * p->row) * size,
-               (size_t) p->count * size);
-}
-
-static void pad_rows(const pack_job *p, int64_t first, int64_t end)
-{
-    size_t size = mo_elem_size(p->elem);
-    size_t used = (size_t) (p->count * p->inner) * size;
-    size_t all = (size_t) p->pitch * size;
-
-    for (int64_t r = first; r < end && used < all; r++)
-        memset(row_address(p, r) + used, 0, all - used);
-}
-
-/* To nearest, ties to even; infinities and NaN stay. */
-static void round_rows(const pack_job *p, int64_t first, int64_t end)
-{
-    uint32_t *x = (uint32_t *) (void *) row_address(p, first);
-
-    for (int64_t i = 0; i < (end - first) * p->pitch; i++) {
-        uint32_t near = (x[i] + 0xfffu + (x[i] >> 13 & 1u)) & 0xffffe000u;
-
-        x[i] = (x[i] & 0x7f800000u) == 0x7f800000u ? x[i] : near;
-    }
-}
-
 static void pack_rows(void *context, int job, int thread)
 {
     const pack_job *p = context;
     int64_t first = p->first + (int64_t) job * ROWS_AT_ONCE;
     int64_t end = first + ROWS_AT_ONCE;
+    size_t size = mo_elem_size(p->elem), all = (size_t) p->pitch * size;
+    size_t used = (size_t) (p->count * p->inner) * size;
 
     (void) thread;
     end = end < p->end ? end : p->end;
-    if (p->step == 1 && p->inner == 1)
-        copy_rows(p, first, end);
-    else if (mo_elem_size(p->elem) == sizeof(uint32_t))
+    if (p->step == 1 && p->inner == 1) {
+        const unsigned char *from = p->from;
+
+        for (int64_t r = first; r < end; r++)
+            memcpy(row_address(p, r), from + (size_t) (r * p->row) * size,
+                   (size_t) p->count * size);
+    } else if (mo_elem_size(p->elem) == sizeof(uint32_t))
         pack_words(p, first, end);
     else
         pack_halves(p, first, end);
-    pad_rows(p, first, end);
-    if (p->round)
-        round_rows(p, first, end);
+    for (int64_t r = first; r < end && used < all; r++)
+        memset(row_address(p, r) + used, 0, all - used);
+    /* To nearest, ties to even; infinities and NaN stay. */
+    if (p->round) {
+        uint32_t *x = (uint32_t *) (void *) row_address(p, first);
+
+        for (int64_t i = 0; i < (end - first) * p->pitch; i++) {
+            uint32_t near = (x[i] + 0xfffu + (x[i] >> 13 & 1u)) & 0xffffe000u;
+
+            x[i] = (x[i] & 0x7f800000u) == 0x7f800000u ? x[i] : near;
+        }
+    }
 }
 
 /* Bytes that pay for starting a thread. */
@@ -149,11 +133,6 @@ static mo_status upload_all(mo_backend_unit *unit, pack_job *p,
         status = upload_rows(unit, p, *memory, row_bytes, err);
     }
     return status;
-}
-
-static bool is_packed_elem(mo_elem elem)
-{
-    return elem == MO_ELEM_F32 || elem == MO_ELEM_F16 || elem == MO_ELEM_BF16;
 }
 
 /* Rows begin at multiples of a vector. */
@@ -245,7 +224,13 @@ mo_status mo_cuda_pack_weights(mo_backend_unit *unit,
 {
     pack_job p;
 
-    if (!problem->in[1].constant || !is_packed_elem(problem->in[1].desc.elem))
+    if (!problem->in[1].constant || !(problem->in[1].desc.elem == MO_ELEM_F32 ||
+                                      problem->in[1].desc.elem == MO_ELEM_F16 ||
+                                      problem->in[1].desc.elem == MO_ELEM_BF16))
+        return MO_OK;
+    if (mo_ablated(problem->call->kind == MO_CALL_CONV
+                       ? MO_ABLATION_cuda_pack_conv
+                       : MO_ABLATION_cuda_pack_matmul))
         return MO_OK;
     if (problem->call->kind == MO_CALL_CONV)
         return pack_conv(unit, problem, err);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "base/minmax.h"
 #include "exec/backend/cuda/jit/jit_cache.h"
@@ -168,7 +169,8 @@ find_tile_configs(const mo_backend_unit *unit, bool clusters,
         mo_cuda_tensorcore_config config = { .tile = *tile, .parts = parts[i] };
 
         if (parts[i] > 1 &&
-            (steps < (int64_t) MIN_STEPS * parts[i] ||
+            (mo_ablated(MO_ABLATION_cuda_split_k) ||
+             steps < (int64_t) MIN_STEPS * parts[i] ||
              mo_ceil_div(steps, mo_ceil_div(steps, parts[i])) != parts[i]))
             continue;
         config.clustered = clusters && parts[i] > 1 &&
@@ -279,19 +281,6 @@ bool mo_cuda_is_tensorcore_algo(const mo_cuda_algo *algo)
     return algo->kind == &tensorcore_class;
 }
 
-static void set_split_k(tensorcore_algo *w)
-{
-    mo_cuda_tensorcore_args *a = &w->problem.arguments;
-    int step =
-        MO_CUDA_TENSORCORE_K_STEP_BYTES / (int) mo_elem_size(w->problem.elem);
-    int steps = (int) mo_ceil_div(a->k, step);
-
-    a->tiles_m = (int) mo_ceil_div(a->m, w->config.tile.m);
-    a->n_parts = w->config.parts;
-    a->part_k = (int) mo_ceil_div(steps, w->config.parts) * step;
-    a->clustered = w->config.clustered;
-}
-
 /* Memory of split-k without clusters: sums in the workspace, counters of its
  * own. */
 static mo_status allocate_split_k(mo_backend_unit *unit, tensorcore_algo *w,
@@ -320,31 +309,6 @@ static mo_status allocate_split_k(mo_backend_unit *unit, tensorcore_algo *w,
         unit->api->cuMemsetD8Async(w->arrived, 0, counters, unit->stream), err);
 }
 
-static mo_status request_function(mo_backend_unit *unit, tensorcore_algo *w,
-                                  mo_error *err)
-{
-    mo_cuda_source code = { 0 };
-    mo_status status;
-
-    mo_cuda_emit_tensorcore(&code, w->task, &w->problem, &w->config.tile);
-    status = mo_cuda_source_check(&code, err);
-    if (status == MO_OK)
-        status =
-            mo_cuda_jit_request(unit, code.text, "tensor", &w->function, err);
-    mo_cuda_source_clear(&code);
-    return status;
-}
-
-static void format_name(const mo_cuda_tensorcore_config *config,
-                        char name[MO_CUDA_ALGO_NAME_SIZE])
-{
-    const mo_cuda_tensorcore_tile *t = &config->tile;
-
-    snprintf(name, MO_CUDA_ALGO_NAME_SIZE, "tensor %dx%d/%dx%d g%d s%d k%d",
-             t->m, t->n, t->warp_m, t->warp_n, t->groups, t->stages,
-             config->parts);
-}
-
 static mo_status add_algo(mo_backend_unit *unit,
                           const mo_cuda_algo_problem *task,
                           const mo_cuda_tensorcore_problem *problem,
@@ -355,7 +319,11 @@ static mo_status add_algo(mo_backend_unit *unit,
     tensorcore_algo *w;
     mo_status status;
 
-    format_name(config, name);
+    const mo_cuda_tensorcore_tile *t = &config->tile;
+
+    snprintf(name, MO_CUDA_ALGO_NAME_SIZE, "tensor %dx%d/%dx%d g%d s%d k%d",
+             t->m, t->n, t->warp_m, t->warp_n, t->groups, t->stages,
+             config->parts);
     if (!mo_cuda_algo_wanted(task, name))
         return MO_OK;
     w = calloc(1, sizeof *w);
@@ -367,10 +335,27 @@ static mo_status add_algo(mo_backend_unit *unit,
     w->problem = *problem;
     w->config = *config;
     memcpy(w->base.name, name, sizeof name);
-    set_split_k(w);
+
+    mo_cuda_tensorcore_args *a = &w->problem.arguments;
+    int step =
+        MO_CUDA_TENSORCORE_K_STEP_BYTES / (int) mo_elem_size(w->problem.elem);
+    int steps = (int) mo_ceil_div(a->k, step);
+
+    a->tiles_m = (int) mo_ceil_div(a->m, w->config.tile.m);
+    a->n_parts = w->config.parts;
+    a->part_k = (int) mo_ceil_div(steps, w->config.parts) * step;
+    a->clustered = w->config.clustered;
     status = allocate_split_k(unit, w, err);
-    if (status == MO_OK)
-        status = request_function(unit, w, err);
+    if (status == MO_OK) {
+        mo_cuda_source code = { 0 };
+
+        mo_cuda_emit_tensorcore(&code, w->task, &w->problem, &w->config.tile);
+        status = mo_cuda_source_check(&code, err);
+        if (status == MO_OK)
+            status = mo_cuda_jit_request(unit, code.text, "tensor",
+                                         &w->function, err);
+        mo_cuda_source_clear(&code);
+    }
     if (status != MO_OK) {
         drop_tensorcore(unit, &w->base);
         return status;
@@ -382,7 +367,7 @@ static bool has_clusters(const mo_backend_unit *unit)
 {
     int has = 0;
 
-    return unit->arch >= 90 &&
+    return unit->arch >= 90 && !mo_ablated(MO_ABLATION_cuda_clusters) &&
            unit->api->cuDeviceGetAttribute(&has,
                                            CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH,
                                            unit->device) == CUDA_SUCCESS &&

@@ -45,6 +45,13 @@ enum {
     MO_CUDA_TENSORCORE_K_STEP_BYTES = 128
 };
 
+/* Windows of im2col. */
+typedef struct mo_cuda_tensorcore_window {
+    int in_h, in_w, out_h, out_w, kernel_h, kernel_w;
+    int stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
+    int channels; /* of an image, per k */
+} mo_cuda_tensorcore_window;
+
 /* The kernel's argument, member by member as in tensorcore_load.cuh. */
 typedef struct mo_cuda_tensorcore_args {
     const void *a, *b;
@@ -61,9 +68,7 @@ typedef struct mo_cuda_tensorcore_args {
     int a_pitch, b_pitch, c_pitch; /* IM2COL: from pixel to pixel */
     int tiles_m;
     int n_parts, part_k;
-    int in_h, in_w, out_h, out_w, kernel_h, kernel_w;
-    int stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
-    int channels; /* of an image, per k */
+    mo_cuda_tensorcore_window window;
     int residual_last;
     int clustered;
     float low, high; /* bounds that the result is clamped to */

@@ -39,6 +39,11 @@ typedef unsigned short elem;
 #define A_SIZE (A_FORM == TURNED ? TK * (TM + PAD) : TM * TK)
 #define B_SIZE (B_FORM == TURNED ? TK * (TN + PAD) : TN * TK)
 #define STAGE (A_SIZE + B_SIZE)
+struct window {
+    int in_h, in_w, out_h, out_w, kernel_h, kernel_w;
+    int stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
+    int channels;
+};
 struct arguments {
     const elem *a, *b;
     T *out;
@@ -51,9 +56,7 @@ struct arguments {
     int a_pitch, b_pitch, c_pitch;
     int tiles_m;
     int n_parts, part_k;
-    int in_h, in_w, out_h, out_w, kernel_h, kernel_w;
-    int stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
-    int channels;
+    struct window window;
     int residual_last;
     int clustered;
     float low, high;
@@ -136,17 +139,17 @@ MO_DEVICE void find_windows(windows *w, const struct arguments *p, int first,
                             int k)
 {
     int position = (k + (int) threadIdx.x % A_COLUMNS * A_COUNT);
-    w->channel = position % p->channels;
-    position /= p->channels;
-    w->x = position % p->kernel_w;
-    w->y = position / p->kernel_w;
+    w->channel = position % p->window.channels;
+    position /= p->window.channels;
+    w->x = position % p->window.kernel_w;
+    w->y = position / p->window.kernel_w;
 #pragma unroll
     for (int i = 0; i < A_ROWS; i++) {
         int m = first + (int) threadIdx.x / A_COLUMNS + i * A_STEP;
-        int row = m / p->out_w, image = row / p->out_h;
-        int x = (m - row * p->out_w) * p->stride_w - p->pad_w;
-        int y = (row - image * p->out_h) * p->stride_h - p->pad_h;
-        w->at[i] = ((image * p->in_h + y) * p->in_w + x) * p->a_pitch;
+        int row = m / p->window.out_w, image = row / p->window.out_h;
+        int x = (m - row * p->window.out_w) * p->window.stride_w - p->window.pad_w;
+        int y = (row - image * p->window.out_h) * p->window.stride_h - p->window.pad_h;
+        w->at[i] = ((image * p->window.in_h + y) * p->window.in_w + x) * p->a_pitch;
         w->corner[i] = (m < p->m ? y : NOWHERE) * 65536 + (x & 65535);
     }
 }
@@ -155,22 +158,22 @@ MO_DEVICE void copy_windows(windows *w, const struct arguments *p, elem *tile,
 {
     int column = (int) threadIdx.x % A_COLUMNS * A_COUNT;
     int row = (int) threadIdx.x / A_COLUMNS;
-    int dy = w->y * p->dilation_h, dx = w->x * p->dilation_w;
-    int there = (dy * p->in_w + dx) * p->a_pitch + w->channel;
+    int dy = w->y * p->window.dilation_h, dx = w->x * p->window.dilation_w;
+    int there = (dy * p->window.in_w + dx) * p->a_pitch + w->channel;
 #pragma unroll
     for (int i = 0; i < A_ROWS; i++) {
         int r = row + i * A_STEP;
         int y = (w->corner[i] >> 16) + dy, x = (short) w->corner[i] + dx;
         if (TM % A_STEP == 0 || r < TM)
             copy(tile + place_of(r, column), from + w->at[i] + there,
-                 (unsigned) y < (unsigned) p->in_h &&
-                     (unsigned) x < (unsigned) p->in_w && w->y < p->kernel_h,
+                 (unsigned) y < (unsigned) p->window.in_h &&
+                     (unsigned) x < (unsigned) p->window.in_w && w->y < p->window.kernel_h,
                  A_COUNT);
     }
     w->channel += TK;
-    while (w->channel >= p->channels) {
-        w->channel -= p->channels;
-        if (++w->x == p->kernel_w) {
+    while (w->channel >= p->window.channels) {
+        w->channel -= p->window.channels;
+        if (++w->x == p->window.kernel_w) {
             w->x = 0;
             w->y++;
         }

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include "base/ablation.h"
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
 #include "exec/op/call.h"
 
@@ -73,23 +74,28 @@ static bool set_batches(const mo_call_matmul *f, mo_cuda_tensorcore_problem *p)
     return p->batches > 0 && p->batches <= USHRT_MAX;
 }
 
-/* Layout of one operand, outer x k elements: step is its stride along the
- * outer dimension, k_step along k. */
-static bool set_form(int64_t outer, int64_t k, int64_t step, int64_t k_step,
-                     const int64_t *batch, mo_cuda_tensorcore_layout *form,
+/* A matrix of outer x k elements. */
+typedef struct operand_strides {
+    int64_t outer, k;
+    int64_t step, k_step; /* along the outer dimension, and along k */
+    const int64_t *batch;
+} operand_strides;
+
+/* Layout of one operand. */
+static bool set_form(const operand_strides *m, mo_cuda_tensorcore_layout *form,
                      int *pitch, int *count)
 {
-    bool rows = k_step == 1 || k == 1;
+    bool rows = m->k_step == 1 || m->k == 1;
 
-    if (!rows && step != 1 && outer != 1)
+    if (!rows && m->step != 1 && m->outer != 1)
         return false;
     *form = rows ? MO_CUDA_TENSORCORE_K_MAJOR : MO_CUDA_TENSORCORE_MN_MAJOR;
-    if (!fits_int_offsets(rows ? outer : k, rows ? step : k_step))
+    if (!fits_int_offsets(rows ? m->outer : m->k, rows ? m->step : m->k_step))
         return false;
-    *pitch = (int) (rows ? step : k_step);
+    *pitch = (int) (rows ? m->step : m->k_step);
     limit_to_divisor(count, *pitch);
-    limit_to_divisor(count, rows ? k : outer);
-    limit_to_divisors(count, batch);
+    limit_to_divisor(count, rows ? m->k : m->outer);
+    limit_to_divisors(count, m->batch);
     return true;
 }
 
@@ -119,8 +125,9 @@ static bool set_sizes(const mo_call_matmul *f, mo_cuda_tensorcore_problem *p)
     a->k = (int) f->k;
     a->c_pitch = (int) f->c.row;
     p->a_count = p->b_count = max_copy_width(p->elem);
-    return set_form(f->m, f->k, f->a.row, f->a.column, a->a_batch, &p->a_form,
-                    &a->a_pitch, &p->a_count);
+    return set_form(
+        &(operand_strides){ f->m, f->k, f->a.row, f->a.column, a->a_batch },
+        &p->a_form, &a->a_pitch, &p->a_count);
 }
 
 static bool read_matmul(const mo_cuda_algo_problem *task,
@@ -140,8 +147,9 @@ static bool read_matmul(const mo_cuda_algo_problem *task,
         use_packed_columns(task, p);
         return true;
     }
-    return set_form(f.n, f.k, f.b.column, f.b.row, a->b_batch, &p->b_form,
-                    &a->b_pitch, &p->b_count);
+    return set_form(
+        &(operand_strides){ f.n, f.k, f.b.column, f.b.row, a->b_batch },
+        &p->b_form, &a->b_pitch, &p->b_count);
 }
 
 static bool is_pixel_wise(const mo_call_window *s)
@@ -186,33 +194,6 @@ static bool sweep_fits(const mo_call_window *s)
     return s->spatial <= 2;
 }
 
-static int along(const int64_t *values, int spatial, bool width, int none)
-{
-    if (width)
-        return (int) values[spatial - 1];
-    return spatial > 1 ? (int) values[0] : none;
-}
-
-static void set_windows(const mo_call_conv *c, mo_cuda_tensorcore_args *a)
-{
-    const mo_call_window *s = &c->sweep;
-    int n = s->spatial;
-
-    a->in_h = along(s->in, n, false, 1);
-    a->in_w = along(s->in, n, true, 1);
-    a->out_h = along(s->out, n, false, 1);
-    a->out_w = along(s->out, n, true, 1);
-    a->kernel_h = along(s->kernel, n, false, 1);
-    a->kernel_w = along(s->kernel, n, true, 1);
-    a->stride_h = along(s->stride, n, false, 1);
-    a->stride_w = along(s->stride, n, true, 1);
-    a->dilation_h = along(s->dilation, n, false, 1);
-    a->dilation_w = along(s->dilation, n, true, 1);
-    a->pad_h = along(s->pad_begin, n, false, 0);
-    a->pad_w = along(s->pad_begin, n, true, 0);
-    a->channels = (int) (c->in_channels / c->groups);
-}
-
 static bool image_fits(const mo_call_conv *c)
 {
     double elements = (double) c->batch * (double) c->in_channels;
@@ -247,9 +228,29 @@ static bool read_conv(const mo_cuda_algo_problem *task,
     if (is_pixel_wise(&c->sweep))
         return true;
     p->a_form = MO_CUDA_TENSORCORE_IM2COL;
-    set_windows(c, &p->arguments);
+
+    /* The height is 1 in one dimension. */
+    mo_cuda_tensorcore_window *w = &p->arguments.window;
+    const mo_call_window *s = &c->sweep;
+    int x = s->spatial - 1;
+
+    *w = (mo_cuda_tensorcore_window){
+        .in_h = x > 0 ? (int) s->in[0] : 1,
+        .in_w = (int) s->in[x],
+        .out_h = x > 0 ? (int) s->out[0] : 1,
+        .out_w = (int) s->out[x],
+        .kernel_h = x > 0 ? (int) s->kernel[0] : 1,
+        .kernel_w = (int) s->kernel[x],
+        .stride_h = x > 0 ? (int) s->stride[0] : 1,
+        .stride_w = (int) s->stride[x],
+        .dilation_h = x > 0 ? (int) s->dilation[0] : 1,
+        .dilation_w = (int) s->dilation[x],
+        .pad_h = x > 0 ? (int) s->pad_begin[0] : 0,
+        .pad_w = (int) s->pad_begin[x],
+        .channels = (int) (c->in_channels / c->groups),
+    };
     p->a_count = max_copy_width(p->elem);
-    limit_to_divisor(&p->a_count, p->arguments.channels);
+    limit_to_divisor(&p->a_count, p->arguments.window.channels);
     limit_to_divisor(&p->a_count, p->arguments.a_pitch);
     return true;
 }
@@ -292,8 +293,10 @@ static void set_epilogue(const mo_cuda_algo_problem *task,
     limit_to_divisor(&count, a->n);
     limit_to_divisor(&count, a->c_pitch);
     limit_to_divisors(&count, a->c_batch);
-    p->program = !mo_cuda_epilogue_match(task->call, task->in, task->out, &e) ||
-                 (p->a_in != 0 && e.bias >= 0);
+    p->program =
+        !mo_cuda_epilogue_match(task->call, task->in, task->out, &e) ||
+        (p->a_in != 0 && e.bias >= 0) ||
+        (task->call->after && mo_ablated(MO_ABLATION_cuda_standard_epilogue));
     p->whole = count == 4;
     if (p->program) {
         p->whole = p->whole && mo_cuda_epilogue_vector_width(
@@ -357,8 +360,16 @@ static void emit_define(mo_cuda_source *code, const char *name, int value)
     mo_cuda_source_printf(code, "#define %s %d\n", name, value);
 }
 
-static void emit_tile(mo_cuda_source *code, const mo_cuda_tensorcore_tile *tile)
+void mo_cuda_emit_tensorcore(mo_cuda_source *code,
+                             const mo_cuda_algo_problem *task,
+                             const mo_cuda_tensorcore_problem *problem,
+                             const mo_cuda_tensorcore_tile *tile)
 {
+    int width = problem->whole ? 4 : 1;
+    int64_t elements =
+        problem->program ? mo_tensor_desc_elements(task->out) : 0;
+
+    mo_cuda_emit_types(code, problem->elem, width, elements);
     emit_define(code, "TM", tile->m);
     emit_define(code, "TN", tile->n);
     emit_define(code, "WM", tile->warp_m);
@@ -367,11 +378,6 @@ static void emit_tile(mo_cuda_source *code, const mo_cuda_tensorcore_tile *tile)
     emit_define(code, "STAGES", tile->stages);
     emit_define(code, "THREADS", mo_cuda_tensorcore_block_threads(tile));
     emit_define(code, "BLOCKS", tile->blocks);
-}
-
-static void emit_operands(mo_cuda_source *code,
-                          const mo_cuda_tensorcore_problem *problem)
-{
     emit_define(code, "ROWS", MO_CUDA_TENSORCORE_K_MAJOR);
     emit_define(code, "TURNED", MO_CUDA_TENSORCORE_MN_MAJOR);
     emit_define(code, "WINDOWS", MO_CUDA_TENSORCORE_IM2COL);
@@ -383,41 +389,22 @@ static void emit_operands(mo_cuda_source *code,
     emit_define(code, "B_CONSTANT", problem->b_constant);
     emit_define(code, "B_ROUNDED", problem->b_packed);
     emit_define(code, "PROGRAM", problem->program);
-}
-
-/* The activation of the standard epilogue. */
-static void emit_activation(mo_cuda_source *code,
-                            const mo_cuda_tensorcore_problem *problem)
-{
-    const char *operands[1] = { NULL };
-    char result[MO_CUDA_EXPR_SIZE] = "v";
-
-    mo_cuda_source_append(code, "MO_DEVICE float act(float v)\n{\n");
-    if (problem->has_act)
-        mo_cuda_emit_point_steps(code, &problem->act, MO_ELEM_F32, operands,
-                                 result);
-    mo_cuda_source_printf(code, "return %s;\n}\n", result);
-    mo_cuda_stored_expr(problem->elem, "v", result);
-    mo_cuda_source_printf(code, "MO_DEVICE T stored(float v) { return %s; }\n",
-                          result);
-    mo_cuda_source_append(code, "struct mo_extra { const void *none; };\n");
-}
-
-void mo_cuda_emit_tensorcore(mo_cuda_source *code,
-                             const mo_cuda_algo_problem *task,
-                             const mo_cuda_tensorcore_problem *problem,
-                             const mo_cuda_tensorcore_tile *tile)
-{
-    int width = problem->whole ? 4 : 1;
-    int64_t elements =
-        problem->program ? mo_tensor_desc_elements(task->out) : 0;
-
-    mo_cuda_emit_types(code, problem->elem, width, elements);
-    emit_tile(code, tile);
-    emit_operands(code, problem);
     if (problem->program)
         mo_cuda_emit_epilogue(code, task->call, task->out, width);
-    else
-        emit_activation(code, problem);
+    else {
+        /* The activation of the standard epilogue. */
+        const char *operands[1] = { NULL };
+        char result[MO_CUDA_EXPR_SIZE] = "v";
+
+        mo_cuda_source_append(code, "MO_DEVICE float act(float v)\n{\n");
+        if (problem->has_act)
+            mo_cuda_emit_point_steps(code, &problem->act, MO_ELEM_F32, operands,
+                                     result);
+        mo_cuda_source_printf(code, "return %s;\n}\n", result);
+        mo_cuda_stored_expr(problem->elem, "v", result);
+        mo_cuda_source_printf(
+            code, "MO_DEVICE T stored(float v) { return %s; }\n", result);
+        mo_cuda_source_append(code, "struct mo_extra { const void *none; };\n");
+    }
     mo_cuda_source_append(code, kernel_source);
 }

@@ -21,8 +21,6 @@
 typedef struct mo_cuda_disk_cache mo_cuda_disk_cache;     /* disk_cache.h */
 typedef struct mo_cuda_jit_cache mo_cuda_jit_cache;       /* jit_cache.h */
 typedef struct mo_cuda_tuning_cache mo_cuda_tuning_cache; /* autotune.h */
-typedef struct mo_cuda_cublaslt mo_cuda_cublaslt;         /* algo/libraries.h */
-typedef struct mo_cuda_cudnn mo_cuda_cudnn;               /* algo/libraries.h */
 typedef struct mo_cuda_sm_partition mo_cuda_sm_partition; /* sm_partition.h */
 
 enum { MO_CUDA_MAX_COMPUTE_STREAMS = 8, MO_CUDA_STAGE_STREAMS = 32 };
@@ -89,10 +87,11 @@ struct mo_backend_unit {
     mo_cuda_disk_cache *disk_cache;
     mo_cuda_jit_cache *jit_cache;
     mo_cuda_tuning_cache *tuning_cache;
-    pthread_t preload_thread;   /* library_preload.c */
-    bool preload_started;       /* the thread is to be joined */
-    mo_cuda_cublaslt *cublaslt; /* NULL: not in this build */
-    mo_cuda_cudnn *cudnn;       /* NULL: not in this build */
+    pthread_t preload_thread; /* library_preload.c */
+    bool preload_started;     /* the thread is to be joined */
+    /* Handles of libraries (algo/libraries.h); NULL: not created yet. */
+    struct cublasLtContext *cublaslt;
+    struct cudnnContext *cudnn;
 };
 
 /* Returns the number of programs that may run at the same time. */

@@ -10,27 +10,23 @@ static double mib(size_t bytes)
     return (double) bytes / (1 << 20);
 }
 
-static mo_status fail_out_of_memory(const mo_backend_unit *unit, size_t bytes,
-                                    mo_error *err)
-{
-    size_t left = 0, total = 0;
-
-    if (unit->api->cuMemGetInfo(&left, &total) != CUDA_SUCCESS)
-        left = total = 0;
-    return mo_fail(err, MO_E_MEMORY,
-                   "CUDA: cuMemAlloc: %s is out of memory: %.1f MiB are "
-                   "wanted, %.1f of %.1f MiB are free; use a smaller batch or "
-                   "precision, or place less on this device",
-                   unit->name, mib(bytes), mib(left), mib(total));
-}
-
 mo_status mo_cuda_alloc_untracked(mo_backend_unit *unit, size_t bytes,
                                   CUdeviceptr *memory, mo_error *err)
 {
     CUresult result = unit->api->cuMemAlloc(memory, bytes > 0 ? bytes : 1);
 
-    if (result == CUDA_ERROR_OUT_OF_MEMORY)
-        return fail_out_of_memory(unit, bytes, err);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+        size_t left = 0, total = 0;
+
+        if (unit->api->cuMemGetInfo(&left, &total) != CUDA_SUCCESS)
+            left = total = 0;
+        return mo_fail(
+            err, MO_E_MEMORY,
+            "CUDA: cuMemAlloc: %s is out of memory: %.1f MiB are "
+            "wanted, %.1f of %.1f MiB are free; use a smaller batch or "
+            "precision, or place less on this device",
+            unit->name, mib(bytes), mib(left), mib(total));
+    }
     return mo_cuda_check(unit->api, "cuMemAlloc", result, err);
 }
 

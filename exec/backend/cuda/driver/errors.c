@@ -91,12 +91,6 @@ mo_status mo_cuda_check_cublas(const mo_cuda_api *api, const char *what,
 #endif
 
 #ifdef HAVE_CUDNN
-/* From cuDNN 9 on the last three digits are the reason. */
-static bool is_cudnn_refusal(cudnnStatus_t result)
-{
-    return (int) result / 1000 == (int) CUDNN_STATUS_NOT_SUPPORTED / 1000;
-}
-
 mo_status mo_cuda_check_cudnn(const mo_cuda_api *api, const char *what,
                               cudnnStatus_t result, mo_error *err)
 {
@@ -105,7 +99,12 @@ mo_status mo_cuda_check_cudnn(const mo_cuda_api *api, const char *what,
     if (result == CUDNN_STATUS_SUCCESS)
         return MO_OK;
     api->cudnnGetLastErrorString(last, sizeof last);
-    return mo_fail(err, is_cudnn_refusal(result) ? MO_E_SUPPORT : MO_E_IO,
+    /* From cuDNN 9 on the last three digits are the reason. */
+    return mo_fail(err,
+                   (int) result / 1000 ==
+                           (int) CUDNN_STATUS_NOT_SUPPORTED / 1000
+                       ? MO_E_SUPPORT
+                       : MO_E_IO,
                    "cuDNN: %s: %s (%d)%s%s; an empty MOIRAI_CUDNN does without "
                    "it",
                    what, api->cudnnGetErrorString(result), (int) result,

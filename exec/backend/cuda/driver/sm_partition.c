@@ -267,20 +267,6 @@ static bool has_same_parts(const mo_cuda_sm_partition *p,
            (p->n == 0 || memcmp(p->parts, options->parts, bytes) == 0);
 }
 
-static mo_status fail_other_partition(const mo_backend_unit *unit,
-                                      const mo_cuda_sm_partition *p,
-                                      mo_error *err)
-{
-    const mo_backend_unit_options *o = &unit->options;
-    char is[PARTS_TEXT_SIZE], wanted[PARTS_TEXT_SIZE];
-
-    return mo_fail(err, MO_E_INPUT,
-                   "GPU %d is in use as %s and cannot be %s at the same time; "
-                   "all devices on it must name the same parts",
-                   o->gpu, format_parts(p->parts, p->n, is),
-                   format_parts(o->parts, o->n_parts, wanted));
-}
-
 static void destroy_partition(const mo_cuda_api *api, mo_cuda_sm_partition *p)
 {
     clear_green_contexts(api, &p->green);
@@ -325,8 +311,17 @@ mo_status mo_cuda_sm_partition_acquire(mo_backend_unit *unit, mo_error *err)
     p = find_partition(unit->device);
     if (!p)
         status = create_partition(unit, &p, err);
-    else if (!has_same_parts(p, &unit->options))
-        status = fail_other_partition(unit, p, err);
+    else if (!has_same_parts(p, &unit->options)) {
+        const mo_backend_unit_options *o = &unit->options;
+        char is[PARTS_TEXT_SIZE], wanted[PARTS_TEXT_SIZE];
+
+        status =
+            mo_fail(err, MO_E_INPUT,
+                    "GPU %d is in use as %s and cannot be %s at the same time; "
+                    "all devices on it must name the same parts",
+                    o->gpu, format_parts(p->parts, p->n, is),
+                    format_parts(o->parts, o->n_parts, wanted));
+    }
     if (status == MO_OK) {
         p->users++;
         unit->partition = p;
@@ -353,24 +348,19 @@ void mo_cuda_sm_partition_release(mo_backend_unit *unit)
     pthread_mutex_unlock(&partitions_lock);
 }
 
-static mo_status create_plain_stream(const mo_backend_unit *unit,
-                                     CUstream *stream, mo_error *err)
-{
-    const mo_cuda_api *api = unit->api;
-
-    return mo_cuda_check(api, "cuStreamCreate",
-                         api->cuStreamCreate(stream, CU_STREAM_NON_BLOCKING),
-                         err);
-}
-
 mo_status mo_cuda_sm_partition_stream_create(const mo_backend_unit *unit,
                                              bool left_over, CUstream *stream,
                                              mo_error *err)
 {
     mo_status status;
 
-    if (!mo_cuda_unit_is_partitioned(unit))
-        return create_plain_stream(unit, stream, err);
+    if (!mo_cuda_unit_is_partitioned(unit)) {
+        const mo_cuda_api *api = unit->api;
+
+        return mo_cuda_check(
+            api, "cuStreamCreate",
+            api->cuStreamCreate(stream, CU_STREAM_NON_BLOCKING), err);
+    }
     pthread_mutex_lock(&partitions_lock);
     status = create_green_stream(unit->api, &unit->partition->green,
                                  unit->options.part, left_over, stream, err);

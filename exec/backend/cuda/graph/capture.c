@@ -71,22 +71,6 @@ static int find_or_add_unit(capture *c, mo_backend_unit *unit)
     return s;
 }
 
-static mo_status assign_units(capture *c, mo_backend_unit *owner, mo_error *err)
-{
-    size_t room = (size_t) c->n + 1;
-
-    c->units = calloc(room, sizeof *c->units);
-    c->unit_of = calloc(room, sizeof *c->unit_of);
-    c->events = calloc(room, sizeof(CUevent));
-    if (!c->units || !c->unit_of || !c->events)
-        return mo_fail_memory(err);
-    find_or_add_unit(c, owner);
-    for (int i = 0; i < c->n; i++)
-        c->unit_of[i] =
-            find_or_add_unit(c, c->calls[i].unit ? c->calls[i].unit : owner);
-    return MO_OK;
-}
-
 static mo_status make_current(capture *c, int s, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -128,35 +112,6 @@ static mo_status enqueue_wait(capture *c, CUstream stream, CUevent event,
 {
     return mo_cuda_check(c->api, "cuStreamWaitEvent",
                          c->api->cuStreamWaitEvent(stream, event, 0), err);
-}
-
-/* Events are created before the capture begins, and only where a call of
- * another stream waits. */
-static mo_status create_events(capture *c, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < c->n; i++)
-        for (int w = 0; w < c->calls[i].n_deps && status == MO_OK; w++) {
-            int other = c->calls[i].deps[w];
-
-            assert(other >= 0 && other < i);
-            if (!are_on_one_stream(c, other, i) && !c->events[other])
-                status =
-                    create_event(c, c->unit_of[other], &c->events[other], err);
-        }
-    return status;
-}
-
-static mo_status prepare_transfers(capture *c, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < c->n && status == MO_OK; i++)
-        if (c->calls[i].transfer)
-            status = mo_cuda_peer_copy_prepare(c->calls[i].transfer, err);
-    c->current = -1;
-    return status;
 }
 
 /* Returns the stream of a call; the first use forks it into the capture. */
@@ -241,35 +196,10 @@ static mo_status join_stream(capture *c, int s, int k, mo_error *err)
                : status;
 }
 
-static mo_status enqueue_all(capture *c, mo_error *err)
-{
-    mo_status status = record_event(c, 0, c->units->streams[0], &c->fork, err);
-
-    for (int i = 0; i < c->n && status == MO_OK; i++)
-        status = enqueue_call(c, i, err);
-    for (int s = 0; s < c->n_units; s++)
-        for (int k = 0; k < MO_CUDA_STREAM_COUNT && status == MO_OK; k++)
-            status = join_stream(c, s, k, err);
-    return status;
-}
-
 static void destroy_event(const capture *c, CUevent event)
 {
     if (event)
         c->api->cuEventDestroy(event);
-}
-
-static void close_capture(capture *c)
-{
-    for (int i = 0; c->events && i < c->n; i++)
-        destroy_event(c, c->events[i]);
-    for (int s = 0; s < c->n_units; s++)
-        for (int k = 0; k < MO_CUDA_STREAM_COUNT; k++)
-            destroy_event(c, c->units[s].join[k]);
-    destroy_event(c, c->fork);
-    free(c->events);
-    free(c->unit_of);
-    free(c->units);
 }
 
 /* Relaxed: calls of other threads stay out of the capture. A capture that was
@@ -286,7 +216,14 @@ static mo_status capture_graph(capture *c, CUgraph *graph, mo_error *err)
     if (status != MO_OK)
         return status;
     c->units->streams[0] = stream;
-    status = enqueue_all(c, err);
+
+    status = record_event(c, 0, c->units->streams[0], &c->fork, err);
+
+    for (int i = 0; i < c->n && status == MO_OK; i++)
+        status = enqueue_call(c, i, err);
+    for (int s = 0; s < c->n_units; s++)
+        for (int k = 0; k < MO_CUDA_STREAM_COUNT && status == MO_OK; k++)
+            status = join_stream(c, s, k, err);
     ended = c->api->cuStreamEndCapture(stream, graph);
     if (status == MO_OK)
         status = mo_cuda_check(c->api, "cuStreamEndCapture", ended, err);
@@ -331,12 +268,38 @@ static mo_status capture_once(mo_backend_unit *unit,
 {
     capture c = { .api = unit->api, .calls = calls, .n = n, .current = -1 };
     CUgraph graph = NULL;
-    mo_status status = assign_units(&c, unit, err);
+    mo_status status;
+    size_t room = (size_t) c.n + 1;
 
-    if (status == MO_OK)
-        status = prepare_transfers(&c, err);
-    if (status == MO_OK)
-        status = create_events(&c, err);
+    c.units = calloc(room, sizeof *c.units);
+    c.unit_of = calloc(room, sizeof *c.unit_of);
+    c.events = calloc(room, sizeof(CUevent));
+    if (!c.units || !c.unit_of || !c.events) {
+        status = mo_fail_memory(err);
+    } else {
+        find_or_add_unit(&c, unit);
+        for (int i = 0; i < c.n; i++)
+            c.unit_of[i] =
+                find_or_add_unit(&c, c.calls[i].unit ? c.calls[i].unit : unit);
+        status = MO_OK;
+    }
+    for (int i = 0; i < n && status == MO_OK; i++)
+        if (calls[i].transfer)
+            status = mo_cuda_peer_copy_prepare(calls[i].transfer, err);
+    c.current = -1;
+    if (status == MO_OK) {
+        /* Events are created before the capture begins, and only where a call
+         * of another stream waits. */
+        for (int i = 0; i < c.n; i++)
+            for (int w = 0; w < c.calls[i].n_deps && status == MO_OK; w++) {
+                int other = c.calls[i].deps[w];
+
+                assert(other >= 0 && other < i);
+                if (!are_on_one_stream(&c, other, i) && !c.events[other])
+                    status = create_event(&c, c.unit_of[other],
+                                          &c.events[other], err);
+            }
+    }
     if (status == MO_OK)
         status = capture_graph(&c, &graph, err);
     if (status == MO_OK)
@@ -345,7 +308,15 @@ static mo_status capture_once(mo_backend_unit *unit,
         status = instantiate_graph(&c, unit, graph, exec, err);
     if (graph)
         unit->api->cuGraphDestroy(graph);
-    close_capture(&c);
+    for (int i = 0; c.events && i < c.n; i++)
+        destroy_event(&c, c.events[i]);
+    for (int s = 0; s < c.n_units; s++)
+        for (int k = 0; k < MO_CUDA_STREAM_COUNT; k++)
+            destroy_event(&c, c.units[s].join[k]);
+    destroy_event(&c, c.fork);
+    free(c.events);
+    free(c.unit_of);
+    free(c.units);
     return status;
 }
 
@@ -365,20 +336,6 @@ static bool disable_pdl(mo_backend_unit *unit,
     return any;
 }
 
-/* Older drivers reject programmatic dependent launch in some graphs: capture
- * is repeated without it. */
-static mo_status capture_or_retry(mo_backend_unit *unit,
-                                  const mo_backend_program_call *calls, int n,
-                                  CUgraphExec *exec, mo_error *err)
-{
-    mo_status status = capture_once(unit, calls, n, exec, err);
-
-    if (status == MO_E_MEMORY || status == MO_OK ||
-        !disable_pdl(unit, calls, n))
-        return status;
-    return capture_once(unit, calls, n, exec, err);
-}
-
 mo_status mo_cuda_graph_capture(mo_backend_unit *unit,
                                 const mo_backend_program_call *calls, int n,
                                 mo_backend_program **program, mo_error *err)
@@ -388,7 +345,11 @@ mo_status mo_cuda_graph_capture(mo_backend_unit *unit,
 
     if (!made)
         return mo_fail_memory(err);
-    status = capture_or_retry(unit, calls, n, &made->exec, err);
+    status = capture_once(unit, calls, n, &made->exec, err);
+    /* Older drivers reject programmatic dependent launch in some graphs:
+     * capture is repeated without it. */
+    if (status != MO_OK && status != MO_E_MEMORY && disable_pdl(unit, calls, n))
+        status = capture_once(unit, calls, n, &made->exec, err);
     if (status != MO_OK) {
         mo_cuda_graph_destroy(unit, made);
         return status;

@@ -91,56 +91,6 @@ static mo_status enqueue_call(mo_backend_unit *unit,
                                   call->workspace, unit->stream, err);
 }
 
-/* A kernel overlaps only with a kernel directly before it. */
-static mo_status enqueue_after(mo_backend_unit *unit,
-                               const mo_backend_program_call *calls, int i,
-                               bool separate, mo_error *err)
-{
-    bool overlap = unit->has_pdl;
-    mo_status status;
-
-    unit->has_pdl = overlap && !separate && i > 0 && calls[i - 1].kernel;
-    status = enqueue_call(unit, &calls[i], err);
-    unit->has_pdl = overlap;
-    return status;
-}
-
-/* Separate: records an event after each call, else after the last. */
-static mo_status enqueue_all(mo_backend_unit *unit,
-                             const mo_backend_program_call *calls, int n,
-                             bool separate, const CUevent *events,
-                             mo_error *err)
-{
-    mo_status status = record_event(unit, *events++, err);
-
-    for (int i = 0; i < n && status == MO_OK; i++) {
-        status = enqueue_after(unit, calls, i, separate, err);
-        if (status == MO_OK && (separate || i == n - 1))
-            status = record_event(unit, *events++, err);
-    }
-    return status;
-}
-
-static mo_status capture_calls(mo_backend_unit *unit,
-                               const mo_backend_program_call *calls, int n,
-                               bool separate, timed_graph *l, mo_error *err)
-{
-    const mo_cuda_api *api = unit->api;
-    CUresult ended;
-    mo_status status = mo_cuda_check(
-        api, "cuStreamBeginCapture",
-        api->cuStreamBeginCapture(unit->stream, CU_STREAM_CAPTURE_MODE_RELAXED),
-        err);
-
-    if (status != MO_OK)
-        return status;
-    status = enqueue_all(unit, calls, n, separate, l->events, err);
-    ended = api->cuStreamEndCapture(unit->stream, &l->graph);
-    if (status == MO_OK)
-        status = mo_cuda_check(api, "cuStreamEndCapture", ended, err);
-    return status;
-}
-
 static mo_status launch_graph(mo_backend_unit *unit, const timed_graph *l,
                               mo_error *err)
 {
@@ -160,9 +110,34 @@ static mo_status open_timed_graph(mo_backend_unit *unit,
 {
     const mo_cuda_api *api = unit->api;
     mo_status status = create_events(unit, separate ? n + 1 : 2, l, err);
+    CUresult ended;
 
+    if (status != MO_OK)
+        return status;
+    status = mo_cuda_check(
+        api, "cuStreamBeginCapture",
+        api->cuStreamBeginCapture(unit->stream, CU_STREAM_CAPTURE_MODE_RELAXED),
+        err);
+    if (status != MO_OK)
+        return status;
+
+    /* Separate: records an event after each call, else after the last. */
+    const CUevent *events = l->events;
+    status = record_event(unit, *events++, err);
+
+    for (int i = 0; i < n && status == MO_OK; i++) {
+        bool overlap = unit->has_pdl;
+
+        /* A kernel overlaps only with a kernel directly before it. */
+        unit->has_pdl = overlap && !separate && i > 0 && calls[i - 1].kernel;
+        status = enqueue_call(unit, &calls[i], err);
+        unit->has_pdl = overlap;
+        if (status == MO_OK && (separate || i == n - 1))
+            status = record_event(unit, *events++, err);
+    }
+    ended = api->cuStreamEndCapture(unit->stream, &l->graph);
     if (status == MO_OK)
-        status = capture_calls(unit, calls, n, separate, l, err);
+        status = mo_cuda_check(api, "cuStreamEndCapture", ended, err);
     if (status == MO_OK)
         status = mo_cuda_check(
             api, "cuGraphInstantiate",
@@ -191,28 +166,6 @@ static mo_status read_events(mo_backend_unit *unit, const timed_graph *l,
     return status;
 }
 
-/* Launches the whole graph, whose duration its events have measured, until the
- * timed graph is launched behind it. */
-static mo_status time_behind_load(mo_backend_unit *unit,
-                                  const timed_graph *whole,
-                                  const timed_graph *each, int64_t *ns,
-                                  mo_error *err)
-{
-    int64_t whole_ns = 0, launch_ns = (int64_t) LAUNCH_NS * each->n_events;
-    mo_status status = read_events(unit, whole, &whole_ns, err);
-
-    for (int i = 0; i < MAX_WHOLE_GRAPHS && status == MO_OK && launch_ns > 0;
-         i++) {
-        status = launch_graph(unit, whole, err);
-        launch_ns -= whole_ns;
-    }
-    if (status == MO_OK)
-        status = launch_graph(unit, each, err);
-    if (status == MO_OK)
-        status = synchronize(unit, err);
-    return status == MO_OK ? read_events(unit, each, ns, err) : status;
-}
-
 static mo_status time_calls(mo_backend_unit *unit, const timed_graph *whole,
                             const mo_backend_program_call *calls, int n,
                             int64_t *ns, mo_error *err)
@@ -220,22 +173,26 @@ static mo_status time_calls(mo_backend_unit *unit, const timed_graph *whole,
     timed_graph each = { 0 };
     mo_status status = open_timed_graph(unit, calls, n, true, &each, err);
 
-    if (status == MO_OK)
-        status = time_behind_load(unit, whole, &each, ns, err);
+    if (status == MO_OK) {
+        /* Launches the whole graph, whose duration its events have measured,
+         * until the timed graph is launched behind it. */
+        int64_t whole_ns = 0, launch_ns = (int64_t) LAUNCH_NS * each.n_events;
+        status = read_events(unit, whole, &whole_ns, err);
+
+        for (int i = 0;
+             i < MAX_WHOLE_GRAPHS && status == MO_OK && launch_ns > 0; i++) {
+            status = launch_graph(unit, whole, err);
+            launch_ns -= whole_ns;
+        }
+        if (status == MO_OK)
+            status = launch_graph(unit, &each, err);
+        if (status == MO_OK)
+            status = synchronize(unit, err);
+        if (status == MO_OK)
+            status = read_events(unit, &each, ns, err);
+    }
     close_timed_graph(unit, &each);
     return status;
-}
-
-/* The time of a transfer over an emulated link, waited for or too short for
- * it, includes the launch latencies before and after it. */
-static void add_launch_times(const mo_backend_program_call *calls, int n,
-                             int64_t *ns, int64_t *whole_ns)
-{
-    for (int i = 0; i < n; i++)
-        if (calls[i].transfer && calls[i].transfer->min_ns > 0) {
-            ns[i] += MO_CUDA_LINK_EMULATION_LAUNCH_NS;
-            *whole_ns += MO_CUDA_LINK_EMULATION_LAUNCH_NS;
-        }
 }
 
 /* Repeated runs overwrite inputs: index errors that kernels report are
@@ -257,8 +214,15 @@ mo_status mo_cuda_time_calls(mo_backend_unit *unit,
                             ns + i, err);
     if (status == MO_OK)
         status = read_events(unit, &whole, whole_ns, err);
-    if (status == MO_OK)
-        add_launch_times(calls, n, ns, whole_ns);
+    if (status == MO_OK) {
+        /* The time of a transfer over an emulated link, waited for or too short
+         * for it, includes the launch latencies before and after it. */
+        for (int i = 0; i < n; i++)
+            if (calls[i].transfer && calls[i].transfer->min_ns > 0) {
+                ns[i] += MO_CUDA_LINK_EMULATION_LAUNCH_NS;
+                *whole_ns += MO_CUDA_LINK_EMULATION_LAUNCH_NS;
+            }
+    }
     (void) mo_cuda_index_error_check(unit, NULL);
     close_timed_graph(unit, &whole);
     return status;

@@ -81,12 +81,18 @@ static mo_status enqueue_copy(const mo_backend_transfer *transfer,
                          err);
 }
 
-static mo_status enqueue_emulated_copy(const mo_backend_transfer *transfer,
-                                       CUstream stream, mo_error *err)
+mo_status mo_cuda_peer_copy_enqueue(const mo_backend_transfer *transfer,
+                                    CUstream stream, mo_error *err)
 {
-    mo_backend_unit *from = transfer->from_unit;
+    mo_backend_unit *from;
     mo_status status;
 
+    if (!transfer->from_unit || !transfer->to_unit)
+        return transfer->carrier->enqueue(transfer->carrier, transfer, stream,
+                                          err);
+    if (!is_emulated(transfer))
+        return enqueue_copy(transfer, stream, err);
+    from = transfer->from_unit;
     if (from->device == transfer->to_unit->device &&
         transfer->bytes <= MO_CUDA_LINK_EMULATION_MAX_COPY_BYTES)
         return mo_cuda_link_emulation_copy(
@@ -100,16 +106,6 @@ static mo_status enqueue_emulated_copy(const mo_backend_transfer *transfer,
         status =
             mo_cuda_link_emulation_end(from, transfer->min_ns, stream, err);
     return status;
-}
-
-mo_status mo_cuda_peer_copy_enqueue(const mo_backend_transfer *transfer,
-                                    CUstream stream, mo_error *err)
-{
-    if (!transfer->from_unit || !transfer->to_unit)
-        return transfer->carrier->enqueue(transfer->carrier, transfer, stream,
-                                          err);
-    return is_emulated(transfer) ? enqueue_emulated_copy(transfer, stream, err)
-                                 : enqueue_copy(transfer, stream, err);
 }
 
 /* Makes the stream of unit behind wait for all work enqueued on the stream of

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "exec/backend/cuda/graph/queue.h"
+#include "exec/backend/cuda/graph/stages.h"
 
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/stop.h"
+#include "exec/backend/cuda/driver/cuda_unit.h"
 #include "exec/backend/cuda/driver/sm_partition.h"
 #include "exec/backend/cuda/graph/capture.h"
-#include "exec/backend/cuda/graph/stages.h"
 #include "exec/backend/cuda/kernels/index_check.h"
 
 /* How long a thread waits outside of the driver. */
@@ -37,27 +37,6 @@ struct mo_backend_queue {
     queue_unit units[];
 };
 
-static mo_status alloc_completed(mo_backend_queue *queue, mo_error *err)
-{
-    const mo_cuda_api *api = queue->unit->api;
-    const int one = 1;
-    void *word = NULL;
-    mo_status status =
-        mo_cuda_alloc_untracked(queue->unit, sizeof one, &queue->done, err);
-
-    if (status == MO_OK)
-        status = mo_cuda_copy_to_device(queue->unit, queue->done, &one,
-                                        sizeof one, err);
-    if (status == MO_OK)
-        status = mo_cuda_check(
-            api, "cuMemHostAlloc",
-            api->cuMemHostAlloc(&word, sizeof one, CU_MEMHOSTALLOC_PORTABLE),
-            err);
-    if (status == MO_OK)
-        queue->completed = word;
-    return status;
-}
-
 mo_status mo_cuda_queue_open(mo_backend_unit *const *units, int n,
                              mo_backend_queue **queue, mo_error *err)
 {
@@ -77,8 +56,25 @@ mo_status mo_cuda_queue_open(mo_backend_unit *const *units, int n,
                                                     &made->own, err);
     made->entry_unit = made->unit;
     made->entry = made->stream = made->own;
-    if (status == MO_OK)
-        status = alloc_completed(made, err);
+    if (status == MO_OK) {
+        const mo_cuda_api *api = made->unit->api;
+        const int one = 1;
+        void *word = NULL;
+        status =
+            mo_cuda_alloc_untracked(made->unit, sizeof one, &made->done, err);
+
+        if (status == MO_OK)
+            status = mo_cuda_copy_to_device(made->unit, made->done, &one,
+                                            sizeof one, err);
+        if (status == MO_OK)
+            status =
+                mo_cuda_check(api, "cuMemHostAlloc",
+                              api->cuMemHostAlloc(&word, sizeof one,
+                                                  CU_MEMHOSTALLOC_PORTABLE),
+                              err);
+        if (status == MO_OK)
+            made->completed = word;
+    }
     if (status == MO_OK)
         *queue = made;
     else
@@ -156,66 +152,44 @@ static mo_status record_complete(mo_backend_queue *queue, CUevent *event,
     return status;
 }
 
-/* Continues on the own stream, behind the work so far. */
-static mo_status return_to_own(mo_backend_queue *queue, mo_error *err)
-{
-    const mo_cuda_api *api = queue->unit->api;
-    CUevent complete = NULL;
-    mo_status status = record_complete(queue, &complete, err);
-
-    queue->unit = queue->units[0].unit;
-    queue->stream = queue->own;
-    if (status == MO_OK)
-        status = mo_cuda_unit_make_current(queue->unit, err);
-    if (status == MO_OK)
-        status = mo_cuda_check(
-            api, "cuStreamWaitEvent",
-            api->cuStreamWaitEvent(queue->stream, complete, 0), err);
-    return status;
-}
-
-/* Inputs of the next request are copied in the stream that computes with them,
- * where no other one, nor its hardware queue, makes them wait. */
-static void choose_entry(mo_backend_queue *queue, const mo_cuda_stages *stages)
-{
-    CUstream stream;
-    mo_backend_unit *unit = mo_cuda_stages_first(stages, &stream);
-
-    if (queue->entry == queue->own &&
-        unit->context == queue->units[0].unit->context) {
-        queue->entry_unit = unit;
-        queue->entry = stream;
-    }
-}
-
 mo_status mo_cuda_queue_replay(mo_backend_queue *queue,
                                const mo_backend_program *program, mo_error *err)
 {
     mo_status status = mo_cuda_unit_make_current(queue->unit, err);
+    CUstream stream;
+    mo_backend_unit *unit;
 
     if (status == MO_OK && queue->stream != queue->entry &&
-        queue->stream != queue->own)
-        status = return_to_own(queue, err);
+        queue->stream != queue->own) {
+        /* Continues on the own stream, behind the work so far. */
+        const mo_cuda_api *api = queue->unit->api;
+        CUevent complete = NULL;
+        status = record_complete(queue, &complete, err);
+
+        queue->unit = queue->units[0].unit;
+        queue->stream = queue->own;
+        if (status == MO_OK)
+            status = mo_cuda_unit_make_current(queue->unit, err);
+        if (status == MO_OK)
+            status = mo_cuda_check(
+                api, "cuStreamWaitEvent",
+                api->cuStreamWaitEvent(queue->stream, complete, 0), err);
+    }
     if (status != MO_OK)
         return status;
     if (!program->stages)
         return mo_cuda_graph_launch_on(queue->unit, program, queue->stream,
                                        err);
-    choose_entry(queue, program->stages);
+    /* Inputs of the next request are copied in the stream that computes with
+     * them, where no other one, nor its hardware queue, makes them wait. */
+    unit = mo_cuda_stages_first(program->stages, &stream);
+    if (queue->entry == queue->own &&
+        unit->context == queue->units[0].unit->context) {
+        queue->entry_unit = unit;
+        queue->entry = stream;
+    }
     return mo_cuda_stages_launch(program->stages, &queue->unit, &queue->stream,
                                  err);
-}
-
-/* Waits until the word that was copied behind the work of the queue has
- * arrived, at most for POLL_NS. A thread that waits in the driver takes its
- * lock again and again, and delays the launches of all other queues. */
-static void poll_completed(const mo_backend_queue *queue)
-{
-    int64_t begun_ns = mo_stop_clock_ns();
-
-    while (atomic_load(queue->completed) == 0 &&
-           mo_stop_clock_ns() - begun_ns < POLL_NS)
-        sched_yield();
 }
 
 /* Not for what others have enqueued behind it in a stream of stages. */
@@ -224,6 +198,7 @@ mo_status mo_cuda_queue_wait(mo_backend_queue *queue, mo_error *err)
     const mo_cuda_api *api = queue->unit->api;
     CUevent complete = NULL;
     mo_status status = mo_cuda_unit_make_current(queue->unit, err);
+    int64_t begun_ns;
 
     atomic_store(queue->completed, 0);
     if (status == MO_OK)
@@ -232,7 +207,14 @@ mo_status mo_cuda_queue_wait(mo_backend_queue *queue, mo_error *err)
     if (status == MO_OK)
         status = record_complete(queue, &complete, err);
     if (status == MO_OK) {
-        poll_completed(queue);
+        /* Waits until the word that was copied behind the work of the queue
+         * has arrived, at most for POLL_NS. A thread that waits in the driver
+         * takes its lock again and again, and delays the launches of all other
+         * queues. */
+        begun_ns = mo_stop_clock_ns();
+        while (atomic_load(queue->completed) == 0 &&
+               mo_stop_clock_ns() - begun_ns < POLL_NS)
+            sched_yield();
         status = mo_cuda_check(api, "cuEventSynchronize",
                                api->cuEventSynchronize(complete), err);
     }

@@ -1,14 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "exec/backend/cuda/graph/stages_internal.h"
+#include "exec/backend/cuda/graph/stages.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
+#include "base/error.h"
+#include "exec/backend/cuda/driver/cuda_unit.h"
 #include "exec/backend/cuda/driver/sm_partition.h"
 #include "exec/backend/cuda/graph/capture.h"
+
+/* Streams of all stages on a GPU: the most that CUDA_DEVICE_MAX_CONNECTIONS
+ * allows. Streams that share a hardware queue wait for each other. */
+enum { MAX_STAGES = 32 };
+
+/* What runs the stages of a request one by one: a unit, or the transfers of a
+ * GPU. The first is the unit that records. */
+typedef struct stage_owner {
+    mo_backend_unit *unit;
+    bool transfers; /* of the parts of a GPU */
+    int n_streams;
+} stage_owner;
+
+typedef struct stage {
+    int owner;
+    int n_calls;
+    int n_turns; /* streams that requests use by turns */
+    mo_backend_program *graph;
+    CUstream stream; /* the unit's; shared with other slots */
+    CUevent done;    /* NULL: the last one */
+    int *waits;      /* stages that it waits for */
+    int n_waits;
+    bool is_sink; /* none waits for it */
+} stage;
+
+struct mo_cuda_stages {
+    const mo_cuda_api *api;
+    stage_owner *owners;
+    int n_owners;
+    stage *stages;
+    int n_stages;
+    int *waits;      /* of all stages */
+    CUevent started; /* before the first stage */
+    bool by_host;    /* the host waits between stages, not the streams */
+};
 
 enum { NONE = -1 };
 
@@ -43,7 +82,7 @@ static int find_or_add_owner(mo_cuda_stages *s, mo_backend_unit *unit,
                        : s->owners[k].unit != unit)))
         k++;
     if (k == s->n_owners)
-        s->owners[s->n_owners++] = (mo_cuda_stage_owner){ unit, transfers, 0 };
+        s->owners[s->n_owners++] = (stage_owner){ unit, transfers, 0 };
     return k;
 }
 
@@ -123,20 +162,6 @@ static void partition_calls(mo_cuda_stages *s, partition *p)
     }
 }
 
-/* Marks the stages that precede each one directly: precedes[i * n + j]. */
-static void mark_predecessors(const partition *p, size_t n, bool *precedes)
-{
-    for (int i = 0; i < p->n; i++) {
-        bool *row = precedes + (size_t) p->stage_of[i] * n;
-
-        if (p->stream_prev[i] != NONE)
-            row[p->stage_of[p->stream_prev[i]]] = true;
-        for (int d = 0; d < p->calls[i].n_deps; d++)
-            row[p->stage_of[p->calls[i].deps[d]]] = true;
-        row[p->stage_of[i]] = false;
-    }
-}
-
 /* Stage i waits for those of its predecessors that precede no other one of
  * them. Stages are in a topological order. */
 static void reduce_waits(mo_cuda_stages *s, const bool *precedes, bool *closure)
@@ -145,7 +170,7 @@ static void reduce_waits(mo_cuda_stages *s, const bool *precedes, bool *closure)
     int *next = s->waits;
 
     for (size_t i = 0; i < n; i++) {
-        mo_cuda_stage *at = &s->stages[i];
+        stage *at = &s->stages[i];
         bool *before = closure + i * n;
 
         at->waits = next;
@@ -161,30 +186,52 @@ static void reduce_waits(mo_cuda_stages *s, const bool *precedes, bool *closure)
     }
 }
 
-static mo_status find_waits(mo_cuda_stages *s, const partition *p,
-                            mo_error *err)
-{
-    size_t n = (size_t) s->n_stages, n_waits = 0;
-    bool *precedes = calloc(2 * n * n + 1, sizeof *precedes);
+enum { MAX_TURNS = 8 };
 
-    if (!precedes)
-        return mo_fail_memory(err);
-    mark_predecessors(p, n, precedes);
-    for (size_t i = 0; i < n * n; i++)
-        n_waits += precedes[i];
-    s->waits = calloc(n_waits + 1, sizeof *s->waits);
-    if (s->waits)
-        reduce_waits(s, precedes, precedes + n * n);
-    free(precedes);
-    return s->waits ? MO_OK : mo_fail_memory(err);
+/* How long a stage takes, roughly: longer on fewer SMs, but not in proportion.
+ * Transfers count as calls on few. */
+static double weight_of(const mo_cuda_stages *s, const stage *at)
+{
+    const stage_owner *owner = &s->owners[at->owner];
+
+    return at->n_calls / sqrt(owner->transfers ? 2.0 : owner->unit->sms);
+}
+
+/* A stage is a server of the pipeline: with as many streams as requests that it
+ * may serve at the same time. Each stage of a GPU has one, and the longest have
+ * those that are left. */
+static void assign_turns(mo_cuda_stages *s, CUdevice device)
+{
+    int n = 0;
+
+    for (int i = 0; i < s->n_stages; i++)
+        if (s->owners[s->stages[i].owner].unit->device == device)
+            n += s->stages[i].n_turns;
+    for (; n < MAX_STAGES; n++) {
+        stage *best = NULL;
+
+        for (int i = 0; i < s->n_stages; i++) {
+            stage *at = &s->stages[i];
+
+            if (s->owners[at->owner].unit->device == device &&
+                at->n_turns < MAX_TURNS &&
+                (!best || weight_of(s, at) / at->n_turns >
+                              weight_of(s, best) / best->n_turns))
+                best = at;
+        }
+        if (best)
+            best->n_turns++;
+    }
 }
 
 static mo_status make_stages(mo_cuda_stages *s, const partition *p,
                              mo_error *err)
 {
     mo_status status = MO_OK;
+    size_t n = (size_t) s->n_stages, n_waits = 0;
+    bool *precedes;
 
-    s->stages = calloc((size_t) s->n_stages + 1, sizeof *s->stages);
+    s->stages = calloc(n + 1, sizeof *s->stages);
     if (!s->stages)
         return mo_fail_memory(err);
     for (int i = 0; i < p->n; i++) {
@@ -193,8 +240,43 @@ static mo_status make_stages(mo_cuda_stages *s, const partition *p,
     }
     for (int i = 0; i < s->n_stages; i++)
         s->stages[i].n_turns = 1;
-    status = mo_cuda_stages_assign_streams(s, err);
-    return status == MO_OK ? find_waits(s, p, err) : status;
+    /* The stream of each stage for the slot that records. */
+    for (int k = 0;
+         k < s->n_owners && !mo_ablated(MO_ABLATION_cuda_stage_streams); k++)
+        assign_turns(s, s->owners[k].unit->device);
+    for (int i = 0; i < s->n_stages && status == MO_OK; i++) {
+        stage *at = &s->stages[i];
+        stage_owner *owner = &s->owners[at->owner];
+        int index = owner->n_streams + owner->unit->slot % at->n_turns;
+        status = mo_cuda_unit_make_current(owner->unit, err);
+
+        owner->n_streams += at->n_turns;
+        if (status == MO_OK)
+            status = mo_cuda_unit_stage_stream(owner->unit, owner->transfers,
+                                               index, &at->stream, err);
+    }
+    if (status != MO_OK)
+        return status;
+    precedes = calloc(2 * n * n + 1, sizeof *precedes);
+    if (!precedes)
+        return mo_fail_memory(err);
+    /* Marks the stages that precede each one directly: precedes[i * n + j]. */
+    for (int i = 0; i < p->n; i++) {
+        bool *row = precedes + (size_t) p->stage_of[i] * n;
+
+        if (p->stream_prev[i] != NONE)
+            row[p->stage_of[p->stream_prev[i]]] = true;
+        for (int d = 0; d < p->calls[i].n_deps; d++)
+            row[p->stage_of[p->calls[i].deps[d]]] = true;
+        row[p->stage_of[i]] = false;
+    }
+    for (size_t i = 0; i < n * n; i++)
+        n_waits += precedes[i];
+    s->waits = calloc(n_waits + 1, sizeof *s->waits);
+    if (s->waits)
+        reduce_waits(s, precedes, precedes + n * n);
+    free(precedes);
+    return s->waits ? MO_OK : mo_fail_memory(err);
 }
 
 static mo_status create_event(const mo_cuda_stages *s, mo_backend_unit *unit,
@@ -206,24 +288,6 @@ static mo_status create_event(const mo_cuda_stages *s, mo_backend_unit *unit,
         status = mo_cuda_check(
             s->api, "cuEventCreate",
             s->api->cuEventCreate(event, CU_EVENT_DISABLE_TIMING), err);
-    return status;
-}
-
-/* All stages but the last have an event: others, or the last, wait for it. */
-static mo_status create_events(mo_cuda_stages *s, mo_error *err)
-{
-    mo_status status = create_event(s, s->owners[0].unit, &s->started, err);
-
-    for (int i = 0; i < s->n_stages; i++)
-        s->stages[i].is_sink = true;
-    for (int i = 0; i < s->n_stages && status == MO_OK; i++) {
-        mo_cuda_stage *at = &s->stages[i];
-
-        for (int w = 0; w < at->n_waits; w++)
-            s->stages[at->waits[w]].is_sink = false;
-        if (i + 1 < s->n_stages)
-            status = create_event(s, s->owners[at->owner].unit, &at->done, err);
-    }
     return status;
 }
 
@@ -293,7 +357,7 @@ static mo_status capture_all(mo_cuda_stages *s, mo_backend_unit *recorder,
     if (status == MO_OK) {
         assign_owners(s, &p, recorder, true);
         partition_calls(s, &p);
-        s->by_host = s->n_stages > MO_CUDA_MAX_STAGES;
+        s->by_host = s->n_stages > MAX_STAGES;
         if (s->by_host) {
             assign_owners(s, &p, recorder, false);
             partition_calls(s, &p);
@@ -302,8 +366,23 @@ static mo_status capture_all(mo_cuda_stages *s, mo_backend_unit *recorder,
     }
     for (int i = 0; i < s->n_stages && status == MO_OK; i++)
         status = capture_stage(s, &p, i, err);
-    if (status == MO_OK)
-        status = create_events(s, err);
+    if (status == MO_OK) {
+        /* All stages but the last have an event: others, or the last, wait for
+         * it. */
+        status = create_event(s, s->owners[0].unit, &s->started, err);
+
+        for (int i = 0; i < s->n_stages; i++)
+            s->stages[i].is_sink = true;
+        for (int i = 0; i < s->n_stages && status == MO_OK; i++) {
+            stage *at = &s->stages[i];
+
+            for (int w = 0; w < at->n_waits; w++)
+                s->stages[at->waits[w]].is_sink = false;
+            if (i + 1 < s->n_stages)
+                status =
+                    create_event(s, s->owners[at->owner].unit, &at->done, err);
+        }
+    }
     free(p.owner_of);
     free(p.stage_of);
     free(p.stream_prev);
@@ -317,11 +396,12 @@ mo_status mo_cuda_stages_capture(mo_backend_unit *unit,
                                  mo_backend_program **program, mo_error *err)
 {
     mo_backend_program *made;
-    bool whole = true;
+    bool whole = true; /* one graph */
     mo_status status;
 
     for (int i = 0; i < n; i++)
         whole = whole && unit_of(&calls[i], unit) == unit;
+    whole = whole || mo_ablated(MO_ABLATION_cuda_stages);
     for (int i = 0; i < n; i++)
         whole = whole || (calls[i].transfer && calls[i].transfer->carrier);
     if (whole)
@@ -350,7 +430,7 @@ void mo_cuda_stages_free(mo_cuda_stages *s)
     if (!s)
         return;
     for (int i = 0; s->stages && i < s->n_stages; i++) {
-        mo_cuda_stage *at = &s->stages[i];
+        stage *at = &s->stages[i];
 
         mo_cuda_graph_destroy(s->owners[at->owner].unit, at->graph);
         if (at->done)
@@ -396,20 +476,13 @@ mo_backend_unit *mo_cuda_stages_first(const mo_cuda_stages *s, CUstream *stream)
     return s->owners[s->stages[0].owner].unit;
 }
 
-/* Whether a stage is a first one, and not behind the work before the program.
- */
-static bool needs_start(const mo_cuda_stage *at, CUstream begin)
-{
-    return at->n_waits == 0 && at->stream != begin;
-}
-
-static mo_status launch_stage(const mo_cuda_stages *s, const mo_cuda_stage *at,
+static mo_status launch_stage(const mo_cuda_stages *s, const stage *at,
                               CUstream begin, mo_error *err)
 {
     mo_backend_unit *unit = s->owners[at->owner].unit;
     mo_status status = mo_cuda_unit_make_current(unit, err);
 
-    if (status == MO_OK && needs_start(at, begin))
+    if (status == MO_OK && at->n_waits == 0 && at->stream != begin)
         status = enqueue_wait(s, at->stream, s->started, err);
     for (int w = 0; w < at->n_waits && status == MO_OK; w++) {
         CUevent event = s->stages[at->waits[w]].done;
@@ -427,7 +500,7 @@ static mo_status launch_stage(const mo_cuda_stages *s, const mo_cuda_stage *at,
 mo_status mo_cuda_stages_launch(const mo_cuda_stages *s, mo_backend_unit **unit,
                                 CUstream *stream, mo_error *err)
 {
-    const mo_cuda_stage *last = &s->stages[s->n_stages - 1];
+    const stage *last = &s->stages[s->n_stages - 1];
     CUstream begin = *stream;
     mo_status status = record_event(s, s->started, begin, err);
 

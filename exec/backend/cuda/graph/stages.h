@@ -53,4 +53,23 @@ mo_status mo_cuda_stages_launch(const mo_cuda_stages *stages,
                                 mo_backend_unit **unit, CUstream *stream,
                                 mo_error *err);
 
+/*
+ * queue.c: queues (exec/backend/backend.h) for programs of several slots at the
+ * same time: a stream of the first unit, in which all is in order, until a
+ * program of several stages goes on in that of its last. With unified
+ * addressing its copies reach the memory of all units. As the members of
+ * mo_backend; close accepts NULL.
+ */
+mo_status mo_cuda_queue_open(mo_backend_unit *const *units, int n,
+                             mo_backend_queue **queue, mo_error *err);
+void mo_cuda_queue_close(mo_backend_queue *queue);
+mo_status mo_cuda_queue_upload(mo_backend_queue *queue, void *to,
+                               const void *from, size_t bytes, mo_error *err);
+mo_status mo_cuda_queue_download(mo_backend_queue *queue, void *to,
+                                 const void *from, size_t bytes, mo_error *err);
+mo_status mo_cuda_queue_replay(mo_backend_queue *queue,
+                               const mo_backend_program *program,
+                               mo_error *err);
+mo_status mo_cuda_queue_wait(mo_backend_queue *queue, mo_error *err);
+
 #endif

@@ -118,18 +118,6 @@ const char *mo_cuda_bytes_type_name(int64_t bytes)
 /* Digits after which a number reads back exactly. */
 enum { FLOAT_DIGITS = 9, DOUBLE_DIGITS = 17 };
 
-static void add_finite(mo_cuda_source *code, double x, bool wide)
-{
-    char digits[40];
-    const char *point;
-
-    snprintf(digits, sizeof digits, "%.*g", wide ? DOUBLE_DIGITS : FLOAT_DIGITS,
-             x);
-    point = strpbrk(digits, ".e") ? "" : ".0";
-    mo_cuda_source_printf(code, signbit(x) ? "(%s%s%s)" : "%s%s%s", digits,
-                          point, wide ? "" : "f");
-}
-
 void mo_cuda_emit_real(mo_cuda_source *code, double x, bool wide)
 {
     double value = wide ? x : (double) (float) x;
@@ -139,8 +127,16 @@ void mo_cuda_emit_real(mo_cuda_source *code, double x, bool wide)
     else if (isinf(value))
         mo_cuda_source_printf(code, "(%s%s)", value < 0 ? "-" : "",
                               wide ? "MO_INF_D" : "MO_INF");
-    else
-        add_finite(code, value, wide);
+    else {
+        char digits[40];
+        const char *point;
+
+        snprintf(digits, sizeof digits, "%.*g",
+                 wide ? DOUBLE_DIGITS : FLOAT_DIGITS, value);
+        point = strpbrk(digits, ".e") ? "" : ".0";
+        mo_cuda_source_printf(code, signbit(value) ? "(%s%s%s)" : "%s%s%s",
+                              digits, point, wide ? "" : "f");
+    }
 }
 
 bool mo_cuda_needs_64bit_offsets(const mo_point_access *access,
@@ -153,16 +149,6 @@ bool mo_cuda_needs_64bit_offsets(const mo_point_access *access,
     return reach > INT_MAX;
 }
 
-static void add_term(mo_cuda_source *code, const char *index, int64_t stride,
-                     bool wide)
-{
-    if (stride == 1)
-        mo_cuda_source_printf(code, wide ? "(long long) (%s)" : "%s", index);
-    else
-        mo_cuda_source_printf(code, wide ? "%s * %lldLL" : "%s * %lld", index,
-                              (long long) stride);
-}
-
 void mo_cuda_emit_access(mo_cuda_source *code, const mo_point_access *access,
                          int rank, const char *const *indices, bool wide)
 {
@@ -172,7 +158,12 @@ void mo_cuda_emit_access(mo_cuda_source *code, const mo_point_access *access,
         if (access->stride[d] == 0)
             continue;
         mo_cuda_source_append(code, plus);
-        add_term(code, indices[d], access->stride[d], wide);
+        if (access->stride[d] == 1)
+            mo_cuda_source_printf(code, wide ? "(long long) (%s)" : "%s",
+                                  indices[d]);
+        else
+            mo_cuda_source_printf(code, wide ? "%s * %lldLL" : "%s * %lld",
+                                  indices[d], (long long) access->stride[d]);
         plus = " + ";
     }
     if (access->offset != 0 || !*plus)
@@ -190,23 +181,6 @@ static bool fits_int(const int64_t *extent, int rank)
     return count <= INT_MAX;
 }
 
-/* One index, and the quotient for the dimensions outside of it, of which the
- * outermost has none. Division by constants is cheapest for unsigned
- * operands. */
-static void add_index(mo_cuda_source *code, const char *type, int d,
-                      int64_t extent, bool outermost)
-{
-    if (extent <= 1)
-        mo_cuda_source_printf(code, "const %s i%d = 0;\n", type, d);
-    else if (outermost)
-        mo_cuda_source_printf(code, "const %s i%d = (%s) rest;\n", type, d,
-                              type);
-    else
-        mo_cuda_source_printf(
-            code, "const %s i%d = (%s) (rest %% %lldu); rest /= %lldu;\n", type,
-            d, type, (long long) extent, (long long) extent);
-}
-
 void mo_cuda_emit_indices(mo_cuda_source *code, const char *at,
                           const int64_t *extent, int rank)
 {
@@ -218,8 +192,20 @@ void mo_cuda_emit_indices(mo_cuda_source *code, const char *at,
     while (outermost < rank && extent[outermost] <= 1)
         outermost++;
     mo_cuda_source_printf(code, "%s rest = (%s) (%s);\n", rest, rest, at);
-    for (int d = rank; d-- > 0;)
-        add_index(code, type, d, extent[d], d == outermost);
+    /* One index after the other, and the quotient for the dimensions outside of
+     * it, of which the outermost has none. Division by constants is cheapest
+     * for unsigned operands. */
+    for (int d = rank; d-- > 0;) {
+        if (extent[d] <= 1)
+            mo_cuda_source_printf(code, "const %s i%d = 0;\n", type, d);
+        else if (d == outermost)
+            mo_cuda_source_printf(code, "const %s i%d = (%s) rest;\n", type, d,
+                                  type);
+        else
+            mo_cuda_source_printf(
+                code, "const %s i%d = (%s) (rest %% %lldu); rest /= %lldu;\n",
+                type, d, type, (long long) extent[d], (long long) extent[d]);
+    }
     mo_cuda_source_append(code, "(void) rest;\n");
 }
 
@@ -237,13 +223,6 @@ void mo_cuda_emit_offset_function(mo_cuda_source *code, const char *name,
         mo_cuda_source_printf(code, " + (PLACE) i%d * (PLACE) %lldLL", i,
                               (long long) stride[i]);
     mo_cuda_source_append(code, ";\n}\n");
-}
-
-static const char *compute_type(mo_elem elem)
-{
-    return elem == MO_ELEM_F64      ? "double"
-           : mo_elem_is_float(elem) ? "float"
-                                    : "long long";
 }
 
 static const char *load_expr(mo_elem elem)
@@ -304,7 +283,10 @@ void mo_cuda_emit_types(mo_cuda_source *code, mo_elem elem, int width,
                           "typedef %s T;\ntypedef %s R;\ntypedef %s PLACE;\n"
                           "#define WIDTH %d\n"
                           "MO_DEVICE R load(T x) { return %s; }\n",
-                          mo_cuda_elem_type_name(elem), compute_type(elem),
+                          mo_cuda_elem_type_name(elem),
+                          elem == MO_ELEM_F64      ? "double"
+                          : mo_elem_is_float(elem) ? "float"
+                                                   : "long long",
                           elements <= INT_MAX / 2 ? "int" : "long long", width,
                           load_expr(elem));
     mo_cuda_source_append(code, elem == MO_ELEM_F64

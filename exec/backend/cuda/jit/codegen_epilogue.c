@@ -62,19 +62,6 @@ static int64_t inner_stride(const mo_point_access *access, const dim_order *o)
     return o->n > 0 ? access->stride[o->dims[o->n - 1]] : 0;
 }
 
-static load_kind load_kind_of(const mo_point_access *access, const dim_order *o,
-                              int width)
-{
-    if (inner_stride(access, o) == 0)
-        return READ_ONCE;
-    if (inner_stride(access, o) != 1 || access->offset % width != 0)
-        return READ_EACH;
-    for (int i = 0; i < o->n - 1; i++)
-        if (access->stride[o->dims[i]] % width != 0)
-            return READ_EACH;
-    return width > 1 ? READ_WIDE : READ_EACH;
-}
-
 /* A set of functions for vectors of width elements; their names end in
  * suffix. */
 typedef struct epilogue_code {
@@ -99,12 +86,17 @@ static int count_operands(const epilogue_code *e)
 
 static load_kind operand_load_kind(const epilogue_code *e, int i)
 {
-    return load_kind_of(&operand_of(e, i)->access, &e->dim_order, e->width);
-}
+    const mo_point_access *access = &operand_of(e, i)->access;
+    const dim_order *o = &e->dim_order;
 
-static bool is_constant(const epilogue_code *e, int i)
-{
-    return e->in && e->in[e->call->first_extra + i - 1].constant;
+    if (inner_stride(access, o) == 0)
+        return READ_ONCE;
+    if (inner_stride(access, o) != 1 || access->offset % e->width != 0)
+        return READ_EACH;
+    for (int d = 0; d < o->n - 1; d++)
+        if (access->stride[o->dims[d]] % e->width != 0)
+            return READ_EACH;
+    return e->width > 1 ? READ_WIDE : READ_EACH;
 }
 
 /* "q1": the address of operand i for the first neighbour. */
@@ -129,7 +121,70 @@ static void emit_pointer(const epilogue_code *e, int i)
     mo_cuda_source_append(e->code, ");\n");
 }
 
-static void emit_prefetch_type(const epilogue_code *e)
+/* Loads operands that are constant, or those that are not. */
+static void emit_prefetch(const epilogue_code *e, const char *name,
+                          bool constant)
+{
+    mo_cuda_source_printf(
+        e->code,
+        "MO_DEVICE void %s%s(PLACE to, struct mo_extra p, FINISH_READ%s "
+        "*r)\n{\n",
+        name, e->suffix, e->suffix);
+    mo_cuda_emit_indices(e->code, "to", e->dim_order.extent, e->dim_order.n);
+    for (int i = 1; i < count_operands(e); i++)
+        if (operand_load_kind(e, i) != READ_EACH &&
+            (e->in && e->in[e->call->first_extra + i - 1].constant) ==
+                constant) {
+            char w[EXPRESSION_SIZE], q[EXPRESSION_SIZE];
+
+            emit_pointer(e, i);
+            snprintf(w, sizeof w, "r->w%d", i);
+            snprintf(q, sizeof q, "q%d", i);
+            if (operand_load_kind(e, i) == READ_ONCE)
+                mo_cuda_source_printf(e->code, "%s = *%s;\n", w, q);
+            else
+                mo_cuda_emit_vector_move(e->code, operand_of(e, i)->elem,
+                                         e->width, w, q, false);
+        }
+    mo_cuda_source_append(e->code, "}\n");
+}
+
+/* For neighbours i of u[i]: computes w.x[i]. */
+static void emit_program(const epilogue_code *e)
+{
+    char expressions[MO_POINT_MAX_OPERANDS][EXPRESSION_SIZE];
+    const char *operands[MO_POINT_MAX_OPERANDS] = { NULL };
+    char result[MO_CUDA_EXPR_SIZE];
+
+    mo_cuda_emit_indices(e->code, "to", e->dim_order.extent, e->dim_order.n);
+    for (int i = 1; i < count_operands(e); i++) {
+        switch (operand_load_kind(e, i)) {
+        case READ_ONCE:
+            snprintf(expressions[i], EXPRESSION_SIZE, "r->w%d", i);
+            break;
+        case READ_WIDE:
+            snprintf(expressions[i], EXPRESSION_SIZE, "r->w%d.x[i]", i);
+            break;
+        default:
+            emit_pointer(e, i);
+            snprintf(expressions[i], EXPRESSION_SIZE, "q%d[i * %lld]", i,
+                     (long long) inner_stride(&operand_of(e, i)->access,
+                                              &e->dim_order));
+        }
+        operands[i] = expressions[i];
+    }
+    mo_cuda_source_printf(e->code,
+                          "#pragma unroll\n"
+                          "for (int i = 0; i < %d; i++) {\n"
+                          "const R v = %su[i];\n",
+                          e->width,
+                          mo_elem_is_float(e->out->elem) ? "" : "(T) ");
+    mo_cuda_emit_point_steps(e->code, e->call->after, e->out->elem, operands,
+                             result);
+    mo_cuda_source_printf(e->code, "w.x[i] = %s;\n}\n", result);
+}
+
+static void emit_functions(const epilogue_code *e)
 {
     char name[EXPRESSION_SIZE];
 
@@ -149,95 +204,8 @@ static void emit_prefetch_type(const epilogue_code *e)
             mo_cuda_source_printf(e->code, "finish_wide%d%s w%d;\n", i,
                                   e->suffix, i);
     mo_cuda_source_printf(e->code, "} FINISH_READ%s;\n", e->suffix);
-}
-
-static void emit_load(const epilogue_code *e, int i)
-{
-    char w[EXPRESSION_SIZE], q[EXPRESSION_SIZE];
-
-    emit_pointer(e, i);
-    snprintf(w, sizeof w, "r->w%d", i);
-    snprintf(q, sizeof q, "q%d", i);
-    if (operand_load_kind(e, i) == READ_ONCE)
-        mo_cuda_source_printf(e->code, "%s = *%s;\n", w, q);
-    else
-        mo_cuda_emit_vector_move(e->code, operand_of(e, i)->elem, e->width, w,
-                                 q, false);
-}
-
-/* Loads operands that are constant, or those that are not. */
-static void emit_prefetch(const epilogue_code *e, const char *name,
-                          bool constant)
-{
-    mo_cuda_source_printf(
-        e->code,
-        "MO_DEVICE void %s%s(PLACE to, struct mo_extra p, FINISH_READ%s "
-        "*r)\n{\n",
-        name, e->suffix, e->suffix);
-    mo_cuda_emit_indices(e->code, "to", e->dim_order.extent, e->dim_order.n);
-    for (int i = 1; i < count_operands(e); i++)
-        if (operand_load_kind(e, i) != READ_EACH &&
-            is_constant(e, i) == constant)
-            emit_load(e, i);
-    mo_cuda_source_append(e->code, "}\n");
-}
-
-/* Operand i for neighbour i of the device's loop, as an expression. */
-static void emit_expression(const epilogue_code *e, int i,
-                            char text[EXPRESSION_SIZE])
-{
-    switch (operand_load_kind(e, i)) {
-    case READ_ONCE:
-        snprintf(text, EXPRESSION_SIZE, "r->w%d", i);
-        break;
-    case READ_WIDE:
-        snprintf(text, EXPRESSION_SIZE, "r->w%d.x[i]", i);
-        break;
-    default:
-        emit_pointer(e, i);
-        snprintf(
-            text, EXPRESSION_SIZE, "q%d[i * %lld]", i,
-            (long long) inner_stride(&operand_of(e, i)->access, &e->dim_order));
-    }
-}
-
-/* For neighbours i of u[i]: computes w.x[i]. */
-static void emit_program(const epilogue_code *e)
-{
-    char expressions[MO_POINT_MAX_OPERANDS][EXPRESSION_SIZE];
-    const char *operands[MO_POINT_MAX_OPERANDS] = { NULL };
-    char result[MO_CUDA_EXPR_SIZE];
-
-    mo_cuda_emit_indices(e->code, "to", e->dim_order.extent, e->dim_order.n);
-    for (int i = 1; i < count_operands(e); i++) {
-        emit_expression(e, i, expressions[i]);
-        operands[i] = expressions[i];
-    }
-    mo_cuda_source_printf(e->code,
-                          "#pragma unroll\n"
-                          "for (int i = 0; i < %d; i++) {\n"
-                          "const R v = %su[i];\n",
-                          e->width,
-                          mo_elem_is_float(e->out->elem) ? "" : "(T) ");
-    mo_cuda_emit_point_steps(e->code, e->call->after, e->out->elem, operands,
-                             result);
-    mo_cuda_source_printf(e->code, "w.x[i] = %s;\n}\n", result);
-}
-
-static void emit_conversion(const epilogue_code *e)
-{
-    char result[MO_CUDA_EXPR_SIZE];
-
-    mo_cuda_stored_expr(e->out->elem, "u[i]", result);
-    mo_cuda_source_printf(e->code,
-                          "#pragma unroll\n"
-                          "for (int i = 0; i < %d; i++)\n"
-                          "w.x[i] = %s;\n",
-                          e->width, result);
-}
-
-static void emit_finish_with(const epilogue_code *e)
-{
+    emit_prefetch(e, "finish_load_constants", true);
+    emit_prefetch(e, "finish_read", false);
     mo_cuda_source_printf(
         e->code,
         "MO_DEVICE void finish_with%s(PLACE to, const R *u, "
@@ -247,23 +215,23 @@ static void emit_finish_with(const epilogue_code *e)
     mo_cuda_source_append(e->code, "whole w;\n");
     if (e->call->after)
         emit_program(e);
-    else
-        emit_conversion(e);
+    else {
+        char result[MO_CUDA_EXPR_SIZE];
+
+        mo_cuda_stored_expr(e->out->elem, "u[i]", result);
+        mo_cuda_source_printf(e->code,
+                              "#pragma unroll\n"
+                              "for (int i = 0; i < %d; i++)\n"
+                              "w.x[i] = %s;\n",
+                              e->width, result);
+    }
     mo_cuda_emit_vector_move(e->code, e->out->elem, e->width, "w", "out + to",
                              true);
     mo_cuda_source_append(e->code, "}\n");
-}
-
-static void emit_functions(const epilogue_code *e)
-{
-    emit_prefetch_type(e);
-    emit_prefetch(e, "finish_expect", true);
-    emit_prefetch(e, "finish_read", false);
-    emit_finish_with(e);
     mo_cuda_source_printf(e->code,
                           "MO_DEVICE void finish%s(PLACE to, const R *u, "
                           "struct mo_extra p, T *out)\n{\n"
-                          "FINISH_READ%s r;\nfinish_expect%s(to, p, "
+                          "FINISH_READ%s r;\nfinish_load_constants%s(to, p, "
                           "&r);\nfinish_read%s(to, p, &r);\n"
                           "finish_with%s(to, u, &r, p, out);\n}\n",
                           e->suffix, e->suffix, e->suffix, e->suffix,

@@ -32,8 +32,8 @@ void mo_cuda_emit_epilogue(mo_cuda_source *code, const mo_call *call,
  * The same with early loads, for kernels that wait anyway:
  *
  *     FINISH_READ r;
- *     finish_expect(to, p, &r);   loads constants, even before MO_BEGIN
- *     finish_read(to, p, &r);     loads the rest
+ *     finish_load_constants(to, p, &r);   may be before MO_BEGIN
+ *     finish_read(to, p, &r);             loads the other operands
  *     finish_with(to, u, &r, p, out);
  *
  * in are the call's operands, of which some are constant.

@@ -5,12 +5,14 @@
  *
  *     @a @b @c   are its registers, @x @y its numbers, as literals
  *     @R         is the type of reals, @f the suffix of their functions
+ *     @I         is the type of integers: signed, or unsigned of u64
  *     @t @u      are variables of its own
  *
  * and all other text is copied. The semantics are those of the CPU's steps,
  * exec/backend/cpu/pointwise/steps_real.inc and steps_int.c.
  */
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,14 +40,14 @@ typedef struct step_template {
 
 /* Division by zero is 0; the least number divided by -1 is itself. */
 #define QUOTIENT                                                               \
-    "@b == 0 ? 0 : @b == -1 ? (long long) (0 - " U("@a") ") : @a / @b"
-#define REST "@b == 0 || @b == -1 ? 0 : @a % @b"
+    "@b == 0 ? 0 : @b < 0 && @b == -1 ? (@I) (0 - " U("@a") ") : @a / @b"
+#define REST "@b == 0 || (@b < 0 && @b == -1) ? 0 : @a % @b"
 
 /* One divided by anything but 1 or -1 is 0. */
 #define POWER                                                                  \
     "unsigned long long @t = 1, @u = " U(                                      \
         "@a") ";\n"                                                            \
-              "for (long long n = @b; n > 0; n >>= 1, @u *= @u)\n"             \
+              "for (@I n = @b; n > 0; n >>= 1, @u *= @u)\n"                    \
               "    if (n & 1)\n"                                               \
               "        @t *= @u;\n"                                            \
               "if (@b < 0)\n"                                                  \
@@ -145,14 +147,14 @@ RECIPE(I_SUBTRACT, "(long long) (" U("@a") " - " U("@b") ")")
 RECIPE(I_MULTIPLY, "(long long) (" U("@a") " * " U("@b") ")")
 RECIPE(I_DIVIDE, QUOTIENT)
 RECIPE_WITH(I_FLOOR_DIVIDE, "@u - (@t != 0 && (@t < 0) != (@b < 0))",
-    "const long long @t = " REST ";\n"
-    "const long long @u = " QUOTIENT ";\n")
+    "const @I @t = " REST ";\n"
+    "const @I @u = " QUOTIENT ";\n")
 RECIPE_WITH(I_POWER, "(long long) @t", POWER)
 RECIPE(I_MAXIMUM, "@a < @b ? @b : @a")
 RECIPE(I_MINIMUM, "@b < @a ? @b : @a")
 RECIPE(I_MOD, REST)
 RECIPE_WITH(I_FLOOR_MOD, "@t != 0 && (@t < 0) != (@b < 0) ? @t + @b : @t",
-    "const long long @t = " REST ";\n")
+    "const @I @t = " REST ";\n")
 RECIPE_WITH(I_SQUARED_DIFFERENCE, "(long long) (@t * @t)",
     "const unsigned long long @t = " U("@a") " - " U("@b") ";\n")
 RECIPE(I_EQUAL, "@a == @b")
@@ -174,6 +176,13 @@ RECIPE(I_SELECT, "@a ? @b : @c")
 RECIPE(ROUND_TO, NULL) /* emit_round_to() */
 RECIPE(I_WRAP, NULL)   /* emit_wrap() */
 /* clang-format on */
+
+/* TRUNCATE to u64. */
+static const step_template recipe_unsigned = {
+    "@a >= (@R) 9223372036854775808.0 && @a < (@R) 18446744073709551616.0 ? "
+    "(long long) (unsigned long long) @a : " TRUNCATE,
+    NULL
+};
 
 static const step_template *const recipes[MO_POINT_OPS] = {
 #define POINT(name, signature) [MO_POINT_##name] = &recipe_##name,
@@ -199,53 +208,77 @@ static void emit_bound(mo_cuda_source *code, double x)
         mo_cuda_source_append(code, "(-9223372036854775807LL - 1)");
 }
 
+/* The same for unsigned integers. */
+static void emit_natural_bound(mo_cuda_source *code, double x)
+{
+    mo_cuda_source_printf(code, "%lluULL",
+                          x >= 0x1p64 ? ULLONG_MAX
+                          : x > 0     ? (unsigned long long) x
+                                      : 0);
+}
+
+static bool is_unsigned(const mo_point_step *step)
+{
+    return step->elem == MO_ELEM_U64 && step->op != MO_POINT_I_WRAP;
+}
+
+static void emit_register(const step_state *w, int reg, bool real)
+{
+    mo_cuda_source_printf(
+        w->code, "%sr%d",
+        !real && is_unsigned(w->step) ? "(unsigned long long) " : "", reg);
+}
+
 /* Integers are clamped to the integers between two reals. */
 static void emit_number(const step_state *w, char which)
 {
     double x = which == 'x' ? w->step->x : w->step->y;
 
     if (w->step->op == MO_POINT_I_CLAMP)
-        emit_bound(w->code, which == 'x' ? ceil(x) : floor(x));
+        (is_unsigned(w->step) ? emit_natural_bound : emit_bound)(
+            w->code, which == 'x' ? ceil(x) : floor(x));
     else
         mo_cuda_emit_real(w->code, x, w->wide);
 }
 
-static void emit_placeholder(const step_state *w, char mark)
-{
-    switch (mark) {
-    case 'a':
-        mo_cuda_source_printf(w->code, "r%d", w->step->a);
-        break;
-    case 'b':
-        mo_cuda_source_printf(w->code, "r%d", w->step->b);
-        break;
-    case 'c':
-        mo_cuda_source_printf(w->code, "r%d", w->step->c);
-        break;
-    case 'R':
-        mo_cuda_source_append(w->code, w->wide ? "double" : "float");
-        break;
-    case 'f':
-        mo_cuda_source_append(w->code, w->wide ? "" : "f");
-        break;
-    case 't':
-    case 'u':
-        mo_cuda_source_printf(w->code, "%c%d", mark, w->reg);
-        break;
-    default:
-        emit_number(w, mark);
-    }
-}
-
 static void emit_template(const step_state *w, const char *text)
 {
+    mo_point_signature signature = mo_point_op_signature(w->step->op);
+
     while (*text) {
         size_t plain = strcspn(text, "@");
 
         mo_cuda_source_printf(w->code, "%.*s", (int) plain, text);
         text += plain;
         if (*text) {
-            emit_placeholder(w, text[1]);
+            switch (text[1]) {
+            case 'a':
+                emit_register(w, w->step->a, signature.a_real);
+                break;
+            case 'b':
+                emit_register(w, w->step->b, signature.b_real);
+                break;
+            case 'c':
+                emit_register(w, w->step->c, signature.b_real);
+                break;
+            case 'I':
+                mo_cuda_source_append(w->code, is_unsigned(w->step)
+                                                   ? "unsigned long long"
+                                                   : "long long");
+                break;
+            case 'R':
+                mo_cuda_source_append(w->code, w->wide ? "double" : "float");
+                break;
+            case 'f':
+                mo_cuda_source_append(w->code, w->wide ? "" : "f");
+                break;
+            case 't':
+            case 'u':
+                mo_cuda_source_printf(w->code, "%c%d", text[1], w->reg);
+                break;
+            default:
+                emit_number(w, text[1]);
+            }
             text += 2;
         }
     }
@@ -296,52 +329,9 @@ static void emit_round_to(const step_state *w)
     }
 }
 
-static void emit_wrap(const step_state *w)
-{
-    if (w->step->elem == MO_ELEM_BOOL)
-        mo_cuda_source_printf(w->code, "r%d != 0", w->step->a);
-    else
-        mo_cuda_source_printf(w->code, "(long long) (%s) r%d",
-                              mo_elem_is_float(w->step->elem)
-                                  ? "long long"
-                                  : mo_cuda_elem_type_name(w->step->elem),
-                              w->step->a);
-}
-
 static const char *compute_type(bool real, bool wide)
 {
     return !real ? "long long" : wide ? "double" : "float";
-}
-
-static void emit_step(const step_state *w)
-{
-    const step_template *how = recipes[w->step->op];
-    bool real = mo_point_op_signature(w->step->op).real;
-
-    if (how->before)
-        emit_template(w, how->before);
-    mo_cuda_source_printf(
-        w->code, "const %s r%d = ", compute_type(real, w->wide), w->reg);
-    if (w->step->op == MO_POINT_ROUND_TO)
-        emit_round_to(w);
-    else if (w->step->op == MO_POINT_I_WRAP)
-        emit_wrap(w);
-    else
-        emit_template(w, how->value);
-    mo_cuda_source_append(w->code, ";\n");
-}
-
-static void emit_operand(mo_cuda_source *code, mo_elem elem, int reg, bool wide,
-                         const char *element)
-{
-    const char *type = compute_type(mo_elem_is_float(elem), wide);
-
-    mo_cuda_source_printf(code, "const %s r%d = ", type, reg);
-    if (element)
-        emit_load(code, elem, element);
-    else
-        mo_cuda_source_append(code, "v");
-    mo_cuda_source_append(code, ";\n");
 }
 
 void mo_cuda_stored_expr(mo_elem stored, const char *value,
@@ -374,13 +364,48 @@ void mo_cuda_emit_point_steps(mo_cuda_source *code,
 
     mo_point_mark_live(point, used);
     for (int i = 0; i < point->n_operands; i++)
-        if (used[i])
-            emit_operand(code, point->operands[i].elem, i, wide, operands[i]);
+        if (used[i]) {
+            mo_elem elem = point->operands[i].elem;
+            const char *element = operands[i];
+            const char *type = compute_type(mo_elem_is_float(elem), wide);
+
+            mo_cuda_source_printf(code, "const %s r%d = ", type, i);
+            if (element)
+                emit_load(code, elem, element);
+            else
+                mo_cuda_source_append(code, "v");
+            mo_cuda_source_append(code, ";\n");
+        }
     for (int i = 0; i < point->n_steps; i++) {
         step_state w = { code, &point->steps[i], point->n_operands + i, wide };
 
-        if (used[w.reg])
-            emit_step(&w);
+        if (used[w.reg]) {
+            const step_template *how =
+                w.step->op == MO_POINT_TRUNCATE && is_unsigned(w.step)
+                    ? &recipe_unsigned
+                    : recipes[w.step->op];
+            bool real = mo_point_op_signature(w.step->op).real;
+
+            if (how->before)
+                emit_template(&w, how->before);
+            mo_cuda_source_printf(
+                w.code, "const %s r%d = ", compute_type(real, w.wide), w.reg);
+            if (w.step->op == MO_POINT_ROUND_TO)
+                emit_round_to(&w);
+            else if (w.step->op == MO_POINT_I_WRAP) {
+                if (w.step->elem == MO_ELEM_BOOL)
+                    mo_cuda_source_printf(w.code, "r%d != 0", w.step->a);
+                else
+                    mo_cuda_source_printf(
+                        w.code, "(long long) (%s) r%d",
+                        mo_elem_is_float(w.step->elem)
+                            ? "long long"
+                            : mo_cuda_elem_type_name(w.step->elem),
+                        w.step->a);
+            } else
+                emit_template(&w, how->value);
+            mo_cuda_source_append(w.code, ";\n");
+        }
     }
     snprintf(value, sizeof value, "r%d", point->result);
     mo_cuda_stored_expr(stored, value, result);

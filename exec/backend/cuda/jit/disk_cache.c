@@ -49,29 +49,20 @@ static void set_named_folder(const char *value, char folder[PATH_ROOM])
         folder[0] = 0;
 }
 
-static void find_folder(char folder[PATH_ROOM])
-{
-    const char *value = getenv("MOIRAI_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-
-    folder[0] = 0;
-    if (value)
-        set_named_folder(value, folder);
-    else if (!(xdg && set_folder(folder, xdg, "/moirai")) && home)
-        set_folder(folder, home, "/.cache/moirai");
-}
-
 mo_status mo_cuda_disk_cache_new(const char *folder, mo_cuda_disk_cache **cache,
                                  mo_error *err)
 {
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     mo_cuda_disk_cache *made = calloc(1, sizeof *made);
 
     if (!made)
         return mo_fail_memory(err);
     if (!folder)
-        find_folder(made->folder);
-    else
+        folder = getenv("MOIRAI_CACHE");
+    if (folder)
         set_named_folder(folder, made->folder);
+    else if (!(xdg && set_folder(made->folder, xdg, "/moirai")) && home)
+        set_folder(made->folder, home, "/.cache/moirai");
     *cache = made;
     return MO_OK;
 }
@@ -185,25 +176,20 @@ bool mo_cuda_disk_cache_read(const mo_cuda_disk_cache *cache, uint64_t key,
     return body != NULL;
 }
 
-static bool write_file(int file, uint64_t key, const void *data, size_t size)
-{
-    char head[HEAD_SIZE + 1];
-
-    write_head(head, key, data, size);
-    return write_all(file, head, HEAD_SIZE) && write_all(file, data, size);
-}
-
 bool mo_cuda_disk_cache_write(const mo_cuda_disk_cache *cache, uint64_t key,
                               const char *kind, const void *data, size_t size)
 {
-    char path[PATH_ROOM];
+    char path[PATH_ROOM], head[HEAD_SIZE + 1];
     mo_atomic_file *file = NULL;
     bool done;
+    int fd;
 
     if (!path_of(cache, key, kind, path) || !make_folder(cache->folder) ||
         mo_atomic_file_open(path, &file, NULL) != MO_OK)
         return false;
-    done = write_file(mo_atomic_file_fd(file), key, data, size);
+    fd = mo_atomic_file_fd(file);
+    write_head(head, key, data, size);
+    done = write_all(fd, head, HEAD_SIZE) && write_all(fd, data, size);
     if (done)
         return mo_atomic_file_commit(file, 0, NULL) == MO_OK;
     mo_atomic_file_abandon(file);

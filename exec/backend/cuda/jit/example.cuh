@@ -37,7 +37,8 @@ struct mo_extra {
 typedef struct {
     int none;
 } FINISH_READ;
-MO_DEVICE void finish_expect(PLACE to, struct mo_extra p, FINISH_READ *r)
+MO_DEVICE void finish_load_constants(PLACE to, struct mo_extra p,
+                                     FINISH_READ *r)
 {
 }
 MO_DEVICE void finish_read(PLACE to, struct mo_extra p, FINISH_READ *r)

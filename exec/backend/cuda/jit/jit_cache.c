@@ -51,29 +51,25 @@ mo_status mo_cuda_jit_cache_new(mo_backend_unit *unit,
     return MO_OK;
 }
 
-static void free_source(const mo_cuda_api *api, source *s)
-{
-    if (s->module)
-        api->cuModuleUnload(s->module);
-    free(s->cubin);
-    free(s->text);
-    free(s);
-}
-
-static void free_function(mo_cuda_function *function)
-{
-    free(function->name);
-    free(function);
-}
-
 void mo_cuda_jit_cache_free(mo_cuda_jit_cache *cache)
 {
     if (!cache)
         return;
-    for (size_t i = 0; i < cache->n_sources; i++)
-        free_source(cache->unit->api, cache->sources[i]);
-    for (size_t i = 0; i < cache->n_functions; i++)
-        free_function(cache->functions[i]);
+    for (size_t i = 0; i < cache->n_sources; i++) {
+        source *s = cache->sources[i];
+
+        if (s->module)
+            cache->unit->api->cuModuleUnload(s->module);
+        free(s->cubin);
+        free(s->text);
+        free(s);
+    }
+    for (size_t i = 0; i < cache->n_functions; i++) {
+        mo_cuda_function *function = cache->functions[i];
+
+        free(function->name);
+        free(function);
+    }
     free(cache->sources);
     free(cache->functions);
     free(cache);
@@ -262,20 +258,6 @@ static mo_status load_source(const mo_cuda_api *api, source *s, mo_error *err)
     return status;
 }
 
-/* Above 48 KiB, dynamic shared memory must be enabled per function. */
-static void raise_shared_limit(const mo_backend_unit *unit, CUfunction function)
-{
-    const mo_cuda_api *api = unit->api;
-    int fixed = 0;
-
-    if (api->cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
-                                function) == CUDA_SUCCESS &&
-        (size_t) fixed < unit->max_shared_bytes)
-        (void) api->cuFuncSetAttribute(
-            function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-            (int) unit->max_shared_bytes - fixed);
-}
-
 /* As mo_cuda_check, with the function's name. */
 static mo_status check_function(const mo_backend_unit *unit, const char *what,
                                 const mo_cuda_function *function,
@@ -289,21 +271,6 @@ static mo_status check_function(const mo_backend_unit *unit, const char *what,
     return mo_cuda_check(unit->api, text, result, err);
 }
 
-static mo_status load_function(const mo_backend_unit *unit,
-                               mo_cuda_function *function, mo_error *err)
-{
-    CUresult result = unit->api->cuModuleGetFunction(
-        &function->function, function->source->module, function->name);
-    mo_status status =
-        check_function(unit, "cuModuleGetFunction", function, result, err);
-
-    if (status != MO_OK)
-        function->function = NULL;
-    else
-        raise_shared_limit(unit, function->function);
-    return status;
-}
-
 mo_status mo_cuda_jit_compile(mo_backend_unit *unit, mo_error *err)
 {
     mo_cuda_jit_cache *cache = unit->jit_cache;
@@ -313,8 +280,31 @@ mo_status mo_cuda_jit_compile(mo_backend_unit *unit, mo_error *err)
         if (!cache->sources[i]->module)
             status = load_source(unit->api, cache->sources[i], err);
     for (size_t i = 0; i < cache->n_functions && status == MO_OK; i++)
-        if (!cache->functions[i]->function)
-            status = load_function(unit, cache->functions[i], err);
+        if (!cache->functions[i]->function) {
+            mo_cuda_function *function = cache->functions[i];
+            CUresult result = unit->api->cuModuleGetFunction(
+                &function->function, function->source->module, function->name);
+            status = check_function(unit, "cuModuleGetFunction", function,
+                                    result, err);
+
+            if (status != MO_OK)
+                function->function = NULL;
+            else {
+                /* Above 48 KiB, dynamic shared memory must be enabled per
+                 * function. */
+                const mo_cuda_api *api = unit->api;
+                int fixed = 0;
+
+                if (api->cuFuncGetAttribute(
+                        &fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+                        function->function) == CUDA_SUCCESS &&
+                    (size_t) fixed < unit->max_shared_bytes)
+                    (void) api->cuFuncSetAttribute(
+                        function->function,
+                        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                        (int) unit->max_shared_bytes - fixed);
+            }
+        }
     return status;
 }
 

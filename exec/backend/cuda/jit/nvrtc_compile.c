@@ -53,28 +53,24 @@ static mo_status find_target(const mo_cuda_api *api, int arch,
     return status;
 }
 
-/* Copies the first line of the log with an error, or its first line. */
-static void extract_first_error(const char *log, char *line, size_t size)
-{
-    const char *at = strstr(log, "error");
-
-    while (at && at > log && at[-1] != '\n')
-        at--;
-    if (!at)
-        at = log;
-    snprintf(line, size, "%.*s", (int) strcspn(at, "\n"), at);
-}
-
 static mo_status fail_compilation(const mo_cuda_api *api, nvrtcProgram program,
                                   const char *name, mo_error *err)
 {
     char line[256] = "no reason was given", *log = NULL;
     size_t size = 0;
+    const char *at;
 
     if (api->nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS &&
         size > 0 && (log = calloc(1, size + 1)) &&
-        api->nvrtcGetProgramLog(program, log) == NVRTC_SUCCESS && *log)
-        extract_first_error(log, line, sizeof line);
+        api->nvrtcGetProgramLog(program, log) == NVRTC_SUCCESS && *log) {
+        /* The first line of the log with an error, or its first line. */
+        at = strstr(log, "error");
+        while (at && at > log && at[-1] != '\n')
+            at--;
+        if (!at)
+            at = log;
+        snprintf(line, sizeof line, "%.*s", (int) strcspn(at, "\n"), at);
+    }
     free(log);
     return mo_fail(err, MO_E_IO,
                    "NVRTC: kernel '%s' does not compile: %s; this is an error "
@@ -114,23 +110,6 @@ static mo_status get_binary(const mo_cuda_api *api, nvrtcProgram program,
     return MO_OK;
 }
 
-static mo_status run_compiler(const mo_cuda_api *api, nvrtcProgram program,
-                              const char *name, const compile_target *target,
-                              mo_error *err)
-{
-    char arch[48];
-    const char *options[] = { arch, "--std=c++17", "--fmad=true", "-w" };
-    nvrtcResult result;
-
-    snprintf(arch, sizeof arch, "--gpu-architecture=%s_%d",
-             target->cubin ? "sm" : "compute", target->arch);
-    result = api->nvrtcCompileProgram(
-        program, (int) (sizeof options / sizeof *options), options);
-    if (result == NVRTC_ERROR_COMPILATION)
-        return fail_compilation(api, program, name, err);
-    return mo_cuda_check_nvrtc(api, "nvrtcCompileProgram", result, err);
-}
-
 static mo_status compile_text(const mo_cuda_api *api, const char *text,
                               const char *name, const compile_target *target,
                               char **cubin, size_t *size, mo_error *err)
@@ -142,7 +121,18 @@ static mo_status compile_text(const mo_cuda_api *api, const char *text,
 
     if (status != MO_OK)
         return status;
-    status = run_compiler(api, program, name, target, err);
+
+    char arch[48];
+    const char *options[] = { arch, "--std=c++17", "--fmad=true", "-w" };
+    nvrtcResult result;
+
+    snprintf(arch, sizeof arch, "--gpu-architecture=%s_%d",
+             target->cubin ? "sm" : "compute", target->arch);
+    result = api->nvrtcCompileProgram(
+        program, (int) (sizeof options / sizeof *options), options);
+    status = result == NVRTC_ERROR_COMPILATION
+                 ? fail_compilation(api, program, name, err)
+                 : mo_cuda_check_nvrtc(api, "nvrtcCompileProgram", result, err);
     if (status == MO_OK)
         status = get_binary(api, program, target, cubin, size, err);
     api->nvrtcDestroyProgram(&program);

@@ -30,18 +30,6 @@ typedef struct write_set {
     bool any;            /* something was written since the last cut */
 } write_set;
 
-static int64_t count_marks(const mo_call *call, const mo_tensor_desc *out,
-                           int64_t *first)
-{
-    int64_t count = 0;
-
-    for (int i = 0; i < call->n_out; i++) {
-        first[i] = count;
-        count += mo_tensor_desc_elements(&out[i]);
-    }
-    return count;
-}
-
 static mo_status new_write_set(const mo_call *call, const mo_tensor_desc *out,
                                write_set **written, mo_error *err)
 {
@@ -59,26 +47,17 @@ static mo_status new_write_set(const mo_call *call, const mo_tensor_desc *out,
     made->first_mark = calloc((size_t) call->n_out, sizeof *made->first_mark);
     if (!made->first_mark)
         return mo_fail_memory(err);
-    count = count_marks(call, out, made->first_mark);
+
+    count = 0;
+
+    for (int i = 0; i < call->n_out; i++) {
+        made->first_mark[i] = count;
+        count += mo_tensor_desc_elements(&out[i]);
+    }
     if (count > MOST_MARKS)
         return MO_OK;
     made->marks = calloc((size_t) count, sizeof *made->marks);
     return made->marks ? MO_OK : mo_fail_memory(err);
-}
-
-static void free_write_set(write_set *written)
-{
-    if (!written)
-        return;
-    free(written->first_mark);
-    free(written->marks);
-    free(written);
-}
-
-static void reset_write_set(write_set *written)
-{
-    written->epoch++;
-    written->any = false;
 }
 
 /* Advances to the next element of a box; returns false after the last one. */
@@ -118,7 +97,8 @@ static bool add_to_write_set(write_set *written, const mo_call_copy_box *box)
         return true;
     met = written->marks ? !mark_box(written, box) : written->any;
     if (met) {
-        reset_write_set(written);
+        written->epoch++;
+        written->any = false;
         if (written->marks)
             mark_box(written, box);
     }
@@ -140,17 +120,6 @@ typedef struct copy_kernel {
     launch *launches;
     size_t n_launches, room;
 } copy_kernel;
-
-static mo_status request_function(mo_backend_unit *unit,
-                                  const mo_cuda_copy_group *groups, int n,
-                                  int threads, mo_cuda_function **function,
-                                  mo_error *err)
-{
-    mo_cuda_source code = { 0 };
-
-    mo_cuda_emit_copy(groups, n, threads, &code);
-    return mo_cuda_jit_request_source(unit, &code, "copy", function, err);
-}
 
 /* Groups adjacent boxes of one shape; returns the number of groups. */
 static int find_groups(const mo_cuda_copy_box *boxes, int n,
@@ -199,7 +168,12 @@ static mo_status set_grid(mo_backend_unit *unit, copy_kernel *copy,
         return mo_fail(err, MO_E_LIMIT, "a copy is too large");
     done->grid = (mo_cuda_grid){ .blocks = { (unsigned) blocks, 1, 1 },
                                  .threads = { (unsigned) threads, 1, 1 } };
-    return request_function(unit, groups, n, threads, &done->function, err);
+
+    mo_cuda_source code = { 0 };
+
+    mo_cuda_emit_copy(groups, n, threads, &code);
+    return mo_cuda_jit_request_source(unit, &code, "copy", &done->function,
+                                      err);
 }
 
 /* Returns the index in the launch of the last box of that shape; -1: none. */
@@ -257,28 +231,6 @@ static mo_status add_box(copy_kernel *copy, write_set *written,
     return MO_OK;
 }
 
-static mo_status make_launches(mo_backend_unit *unit, copy_kernel *copy,
-                               const mo_call *call, const mo_tensor_desc *out,
-                               mo_error *err)
-{
-    write_set *written = NULL;
-    mo_status status = new_write_set(call, out, &written, err);
-
-    for (int i = 0; status == MO_OK && i < call->u.copy.n_boxes; i++) {
-        const mo_call_copy_box *box = &call->u.copy.boxes[i];
-        mo_cuda_copy_box made;
-
-        if (mo_backend_copy_box_elements(box) == 0)
-            continue;
-        made = mo_cuda_copy_box_of(&call->u.copy, box, out[box->to].elem);
-        status = add_box(copy, written, box, &made, err);
-    }
-    for (size_t i = 0; status == MO_OK && i < copy->n_launches; i++)
-        status = set_grid(unit, copy, &copy->launches[i], err);
-    free_write_set(written);
-    return status;
-}
-
 static void drop(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
     copy_kernel *copy = (copy_kernel *) kernel;
@@ -304,8 +256,27 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
         calloc((size_t) call->u.copy.n_boxes + 1, sizeof *copy->boxes);
     status = copy->boxes ? mo_backend_copy_check(call, in, out, err)
                          : mo_fail_memory(err);
-    if (status == MO_OK)
-        status = make_launches(unit, copy, call, out, err);
+    if (status == MO_OK) {
+        write_set *written = NULL;
+        status = new_write_set(call, out, &written, err);
+
+        for (int i = 0; status == MO_OK && i < call->u.copy.n_boxes; i++) {
+            const mo_call_copy_box *box = &call->u.copy.boxes[i];
+            mo_cuda_copy_box made;
+
+            if (mo_backend_copy_box_elements(box) == 0)
+                continue;
+            made = mo_cuda_copy_box_of(&call->u.copy, box, out[box->to].elem);
+            status = add_box(copy, written, box, &made, err);
+        }
+        for (size_t i = 0; status == MO_OK && i < copy->n_launches; i++)
+            status = set_grid(unit, copy, &copy->launches[i], err);
+        if (written) {
+            free(written->first_mark);
+            free(written->marks);
+            free(written);
+        }
+    }
     if (status != MO_OK) {
         drop(unit, &copy->base);
         return status;

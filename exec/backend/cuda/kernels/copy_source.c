@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/minmax.h"
 #include "exec/backend/copy_box.h"
 #include "exec/backend/cuda/kernels/copy.h"
@@ -70,30 +71,6 @@ static int64_t find_transposed_dim(const box_draft *d)
     return MO_CUDA_COPY_NOT_TRANSPOSED;
 }
 
-static void set_shape(mo_cuda_copy_shape *shape, const box_draft *d)
-{
-    shape->width = d->width;
-    shape->fills = d->fills;
-    shape->transposed = find_transposed_dim(d);
-    shape->rank = d->dims.n;
-    for (int i = 0; i < d->dims.n; i++) {
-        shape->extent[i] = d->dims.at[i].extent;
-        shape->in_stride[i] = d->dims.at[i].in / d->width;
-        shape->out_stride[i] = d->dims.at[i].out / d->width;
-    }
-    if (shape->rank == 0) {
-        shape->rank = 1;
-        shape->extent[0] = 1;
-    }
-}
-
-/* Repeats the filler over a whole word. */
-static void set_filler(mo_cuda_copy_shape *shape, uint64_t filler, size_t bytes)
-{
-    for (size_t at = 0; at < MO_CUDA_COPY_MAX_WIDTH; at += bytes)
-        memcpy(shape->filler + at, &filler, bytes);
-}
-
 mo_cuda_copy_box mo_cuda_copy_box_of(const mo_call_copy *copy,
                                      const mo_call_copy_box *box, mo_elem elem)
 {
@@ -106,10 +83,28 @@ mo_cuda_copy_box mo_cuda_copy_box_of(const mo_call_copy *copy,
     d.in_offset = box->from < 0 ? 0 : box->in_offset * d.width;
     d.out_offset = box->out_offset * d.width;
     widen_elements(&d);
-    set_shape(&made.shape, &d);
-    if (d.fills)
-        set_filler(&made.shape, mo_backend_copy_fill_bits(box, elem), bytes);
-    else if (box->from < 0)
+    made.shape.width = d.width;
+    made.shape.fills = d.fills;
+    made.shape.transposed = mo_ablated(MO_ABLATION_cuda_copy_tiles)
+                                ? MO_CUDA_COPY_NOT_TRANSPOSED
+                                : find_transposed_dim(&d);
+    made.shape.rank = d.dims.n;
+    for (int i = 0; i < d.dims.n; i++) {
+        made.shape.extent[i] = d.dims.at[i].extent;
+        made.shape.in_stride[i] = d.dims.at[i].in / d.width;
+        made.shape.out_stride[i] = d.dims.at[i].out / d.width;
+    }
+    if (made.shape.rank == 0) {
+        made.shape.rank = 1;
+        made.shape.extent[0] = 1;
+    }
+    if (d.fills) {
+        /* Repeats the filler over a whole word. */
+        uint64_t filler = mo_backend_copy_fill_bits(box, elem);
+
+        for (size_t at = 0; at < MO_CUDA_COPY_MAX_WIDTH; at += bytes)
+            memcpy(made.shape.filler + at, &filler, bytes);
+    } else if (box->from < 0)
         made.from = copy->fill_in;
     made.in_offset = d.in_offset;
     made.out_offset = d.out_offset;
@@ -194,31 +189,27 @@ static void emit_element(const mo_cuda_copy_shape *shape, mo_cuda_source *code,
 
 /* Plain shapes: a thread per word. */
 
-static void emit_filler(const mo_cuda_copy_shape *shape, mo_cuda_source *code)
-{
-    unsigned words[MO_CUDA_COPY_MAX_WIDTH / sizeof(unsigned)];
-
-    memcpy(words, shape->filler, sizeof words);
-    if (shape->width < 8)
-        mo_cuda_source_printf(code, "const %s filler = (%s) %uu;\n",
-                              word_type(shape), word_type(shape), words[0]);
-    else if (shape->width == 8)
-        mo_cuda_source_printf(code, "const uint2 filler = { %uu, %uu };\n",
-                              words[0], words[1]);
-    else
-        mo_cuda_source_printf(code,
-                              "const uint4 filler = { %uu, %uu, %uu, %uu };\n",
-                              words[0], words[1], words[2], words[3]);
-}
-
 static void emit_plain(const mo_cuda_copy_group *group, int threads,
                        mo_cuda_source *code)
 {
     const mo_cuda_copy_shape *shape = group->shape;
     const char *type = needs_64_bits(shape) ? "unsigned long long" : "unsigned";
 
-    if (shape->fills)
-        emit_filler(shape, code);
+    if (shape->fills) {
+        unsigned words[MO_CUDA_COPY_MAX_WIDTH / sizeof(unsigned)];
+
+        memcpy(words, shape->filler, sizeof words);
+        if (shape->width < 8)
+            mo_cuda_source_printf(code, "const %s filler = (%s) %uu;\n",
+                                  word_type(shape), word_type(shape), words[0]);
+        else if (shape->width == 8)
+            mo_cuda_source_printf(code, "const uint2 filler = { %uu, %uu };\n",
+                                  words[0], words[1]);
+        else
+            mo_cuda_source_printf(
+                code, "const uint4 filler = { %uu, %uu, %uu, %uu };\n",
+                words[0], words[1], words[2], words[3]);
+    }
     mo_cuda_source_printf(
         code,
         "for (%s t = (%s) part * %du + threadIdx.x; t < %lldu; t += "
@@ -282,48 +273,10 @@ static void emit_transposed(const mo_cuda_copy_group *group,
     mo_cuda_source_append(code, " = square[x][y + j];\n}\n");
 }
 
-static void emit_shared(const mo_cuda_copy_group *groups, int n,
-                        mo_cuda_source *code)
-{
-    int64_t width = 0;
-
-    for (int i = 0; i < n; i++)
-        if (is_transposed(groups[i].shape) && groups[i].shape->width > width)
-            width = groups[i].shape->width;
-    if (width > 0)
-        mo_cuda_source_printf(code, "MO_SHARED unsigned char shared[%lld];\n",
-                              (long long) width * MO_CUDA_COPY_TRANSPOSE_TILE *
-                                  (MO_CUDA_COPY_TRANSPOSE_TILE + 1));
-}
-
-/* Computes which box of the group, and which part of it, a block copies. */
-static void emit_group(const mo_cuda_copy_group *group, int64_t first_block,
-                       int first_box, int threads, mo_cuda_source *code)
-{
-    const mo_cuda_copy_shape *shape = group->shape;
-
-    mo_cuda_source_printf(
-        code,
-        "const unsigned part = (blockIdx.x - %lldu) %% %lldu;\n"
-        "const unsigned box = (blockIdx.x - %lldu) / %lldu + %du;\n",
-        (long long) first_block, (long long) group->blocks,
-        (long long) first_block, (long long) group->blocks, first_box);
-    if (!shape->fills)
-        mo_cuda_source_printf(code,
-                              "const %s *in = (const %s *) boxes.at[box].in;\n",
-                              word_type(shape), word_type(shape));
-    mo_cuda_source_printf(code, "%s *out = (%s *) boxes.at[box].out;\n",
-                          word_type(shape), word_type(shape));
-    if (is_transposed(shape))
-        emit_transposed(group, code);
-    else
-        emit_plain(group, threads, code);
-}
-
 void mo_cuda_emit_copy(const mo_cuda_copy_group *groups, int n, int threads,
                        mo_cuda_source *code)
 {
-    int64_t block = 0;
+    int64_t block = 0, width = 0;
     int box = 0;
 
     for (int i = 0; i < n; i++)
@@ -334,7 +287,13 @@ void mo_cuda_emit_copy(const mo_cuda_copy_group *groups, int n, int threads,
         "struct boxes { struct pointers at[%d]; };\n"
         "MO_KERNEL_OF(copy, %d)(MO_ARGUMENT struct boxes boxes)\n{\n",
         box, threads);
-    emit_shared(groups, n, code);
+    for (int i = 0; i < n; i++)
+        if (is_transposed(groups[i].shape) && groups[i].shape->width > width)
+            width = groups[i].shape->width;
+    if (width > 0)
+        mo_cuda_source_printf(code, "MO_SHARED unsigned char shared[%lld];\n",
+                              (long long) width * MO_CUDA_COPY_TRANSPOSE_TILE *
+                                  (MO_CUDA_COPY_TRANSPOSE_TILE + 1));
     mo_cuda_source_append(code, "MO_BEGIN();\n");
     box = 0;
     for (int i = 0; i < n; i++) {
@@ -345,7 +304,28 @@ void mo_cuda_emit_copy(const mo_cuda_copy_group *groups, int n, int threads,
                                   (long long) end);
         else
             mo_cuda_source_append(code, "{\n");
-        emit_group(&groups[i], block, box, threads, code);
+
+        /* Computes which box of the group, and which part of it, a block
+         * copies. */
+        const mo_cuda_copy_group *group = &groups[i];
+        const mo_cuda_copy_shape *shape = group->shape;
+
+        mo_cuda_source_printf(
+            code,
+            "const unsigned part = (blockIdx.x - %lldu) %% %lldu;\n"
+            "const unsigned box = (blockIdx.x - %lldu) / %lldu + %du;\n",
+            (long long) block, (long long) group->blocks, (long long) block,
+            (long long) group->blocks, box);
+        if (!shape->fills)
+            mo_cuda_source_printf(
+                code, "const %s *in = (const %s *) boxes.at[box].in;\n",
+                word_type(shape), word_type(shape));
+        mo_cuda_source_printf(code, "%s *out = (%s *) boxes.at[box].out;\n",
+                              word_type(shape), word_type(shape));
+        if (is_transposed(shape))
+            emit_transposed(group, code);
+        else
+            emit_plain(group, threads, code);
         mo_cuda_source_append(code, i < n - 1 ? "} else " : "}\n");
         block = end;
         box += groups[i].n_boxes;

@@ -10,22 +10,6 @@ enum { BLOCK = 256, PER = 4, SHORT = 64 };
 
 #include "exec/backend/cuda/kernels/cumsum.inc"
 
-static void emit_sizes(mo_cuda_source *code, const mo_call_cumsum *cumsum,
-                       bool real)
-{
-    mo_cuda_source_printf(
-        code,
-        "typedef %s A;\n#define ADD %s\n#define SHUFFLE_UP %s\n"
-        "#define LINES %lldLL\n#define COUNT %lldLL\n"
-        "#define INNER %lldLL\n#define EXCLUSIVE %d\n"
-        "#define REVERSE %d\n#define BLOCK %d\n#define PER %d\n",
-        real ? "double" : "long long", real ? "a + b" : "mo_add_l(a, b)",
-        real ? "mo_shfl_up_d" : "mo_shfl_up_l",
-        (long long) cumsum->outer * cumsum->inner, (long long) cumsum->count,
-        (long long) cumsum->inner, cumsum->exclusive, cumsum->reverse, BLOCK,
-        PER);
-}
-
 static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                          const mo_backend_operand *in,
                          const mo_tensor_desc *out, mo_backend_kernel **kernel,
@@ -45,7 +29,18 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     mo_cuda_emit_types(&draft.code, out[0].elem, 1,
                        mo_tensor_desc_elements(&out[0]));
     mo_cuda_emit_epilogue(&draft.code, call, &out[0], 1);
-    emit_sizes(&draft.code, cumsum, mo_elem_is_float(out[0].elem));
+    mo_cuda_source_printf(
+        &draft.code,
+        "typedef %s A;\n#define ADD %s\n#define SHUFFLE_UP %s\n"
+        "#define LINES %lldLL\n#define COUNT %lldLL\n"
+        "#define INNER %lldLL\n#define EXCLUSIVE %d\n"
+        "#define REVERSE %d\n#define BLOCK %d\n#define PER %d\n",
+        mo_elem_is_float(out[0].elem) ? "double" : "long long",
+        mo_elem_is_float(out[0].elem) ? "a + b" : "mo_add_l(a, b)",
+        mo_elem_is_float(out[0].elem) ? "mo_shfl_up_d" : "mo_shfl_up_l",
+        (long long) cumsum->outer * cumsum->inner, (long long) cumsum->count,
+        (long long) cumsum->inner, cumsum->exclusive, cumsum->reverse, BLOCK,
+        PER);
     mo_cuda_source_append(&draft.code, common_source);
     mo_cuda_source_append(&draft.code, alone ? thread_source : block_source);
     return mo_cuda_single_kernel_new(unit, call, 1, &draft, kernel, err);

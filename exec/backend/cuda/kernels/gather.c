@@ -86,25 +86,6 @@ static mo_status check_indices(const mo_call_gather *g,
     }
 }
 
-/* Device code: from is the slice, -1 where the index is out of range. */
-
-static void emit_axis(const gather_problem *w, mo_cuda_source *code)
-{
-    const mo_call_gather *g = w->call;
-    int64_t extent[] = { g->batch, g->outer, g->count, w->per };
-
-    mo_cuda_emit_indices(code, "t", extent, 4);
-    mo_cuda_source_printf(
-        code,
-        "long long from = mo_index(indices, i0 * %lldLL + i2, "
-        "%lldLL, wrong);\n"
-        "if (from >= 0)\n"
-        "    from += (i0 * %lldLL + i1) * %lldLL;\n"
-        "const long long within = i3;\n",
-        (long long) g->count, (long long) g->axis, (long long) g->outer,
-        (long long) g->axis);
-}
-
 static void emit_tuples(const gather_problem *w, mo_cuda_source *code)
 {
     const mo_call_gather *g = w->call;
@@ -121,55 +102,59 @@ static void emit_tuples(const gather_problem *w, mo_cuda_source *code)
                               g->depth);
 }
 
-static void emit_elements(const gather_problem *w, mo_cuda_source *code)
+static mo_status request_function(mo_backend_unit *unit,
+                                  const gather_problem *w,
+                                  mo_cuda_function **function, mo_error *err)
 {
-    const mo_call_gather *g = w->call;
-
-    mo_cuda_emit_indices(code, "t", g->result.dims, g->result.rank);
-    mo_cuda_source_printf(
-        code,
-        "long long from = mo_index(indices, t, %lldLL, wrong);\n"
-        "if (from >= 0)\n"
-        "    from = from * %lldLL",
-        (long long) g->data.dims[g->at], (long long) w->steps[g->at]);
-    mo_cuda_emit_offset_except(code, w->steps, g->result.rank, g->at);
-    mo_cuda_source_append(code, ";\nconst long long within = 0;\n");
-}
-
-static void emit_gather(const gather_problem *w, mo_cuda_source *code)
-{
+    mo_cuda_source code = { 0 };
     const char *type = mo_cuda_bytes_type_name(w->width);
 
-    mo_cuda_emit_index_check(code, w->index_elem);
+    mo_cuda_emit_index_check(&code, w->index_elem);
     mo_cuda_source_printf(
-        code,
+        &code,
         "MO_KERNEL_OF(gather, %d)(const %s *data, const %s *indices, "
         "%s *out, long long *wrong)\n{\n"
         "const %s zero = { 0 };\n"
         "MO_BEGIN();\n",
         MO_CUDA_GRID_STRIDE_THREADS, type,
         mo_cuda_elem_type_name(w->index_elem), type, type);
-    mo_cuda_emit_grid_stride_loop(code, w->count);
-    if (w->call->kind == MO_CALL_GATHER_AXIS)
-        emit_axis(w, code);
-    else if (w->call->kind == MO_CALL_GATHER_ND)
-        emit_tuples(w, code);
-    else
-        emit_elements(w, code);
+    mo_cuda_emit_grid_stride_loop(&code, w->count);
+    if (w->call->kind == MO_CALL_GATHER_AXIS) {
+        /* Device code: from is the slice, -1 where the index is out of range.
+         */
+        const mo_call_gather *g = w->call;
+        int64_t extent[] = { g->batch, g->outer, g->count, w->per };
+
+        mo_cuda_emit_indices(&code, "t", extent, 4);
+        mo_cuda_source_printf(
+            &code,
+            "long long from = mo_index(indices, i0 * %lldLL + i2, "
+            "%lldLL, wrong);\n"
+            "if (from >= 0)\n"
+            "    from += (i0 * %lldLL + i1) * %lldLL;\n"
+            "const long long within = i3;\n",
+            (long long) g->count, (long long) g->axis, (long long) g->outer,
+            (long long) g->axis);
+    } else if (w->call->kind == MO_CALL_GATHER_ND)
+        emit_tuples(w, &code);
+    else {
+        const mo_call_gather *g = w->call;
+
+        mo_cuda_emit_indices(&code, "t", g->result.dims, g->result.rank);
+        mo_cuda_source_printf(
+            &code,
+            "long long from = mo_index(indices, t, %lldLL, wrong);\n"
+            "if (from >= 0)\n"
+            "    from = from * %lldLL",
+            (long long) g->data.dims[g->at], (long long) w->steps[g->at]);
+        mo_cuda_emit_offset_except(&code, w->steps, g->result.rank, g->at);
+        mo_cuda_source_append(&code, ";\nconst long long within = 0;\n");
+    }
     mo_cuda_source_printf(
-        code,
+        &code,
         "out[t] = from >= 0 ? data[from * %lldLL + within] : zero;\n"
         "}\n}\n",
         (long long) w->per);
-}
-
-static mo_status request_function(mo_backend_unit *unit,
-                                  const gather_problem *w,
-                                  mo_cuda_function **function, mo_error *err)
-{
-    mo_cuda_source code = { 0 };
-
-    emit_gather(w, &code);
     return mo_cuda_jit_request_source(unit, &code, "gather", function, err);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cuda/kernels/index_check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 mo_status mo_cuda_check_constant_indices(const mo_backend_operand *indices,
@@ -8,7 +9,9 @@ mo_status mo_cuda_check_constant_indices(const mo_backend_operand *indices,
                                          mo_error *err)
 {
     mo_tensor_dense dense = { .desc = indices->desc };
+    bool is_u64 = indices->desc.elem == MO_ELEM_U64;
     int64_t count = mo_tensor_desc_elements(&indices->desc);
+    char text[24];
 
     if (!indices->constant)
         return MO_OK;
@@ -16,11 +19,17 @@ mo_status mo_cuda_check_constant_indices(const mo_backend_operand *indices,
     for (int64_t i = 0; i < count; i++) {
         int64_t at = mo_tensor_get_int(&dense, i), size = sizes[i % n];
 
-        if (at < -size || at >= size)
-            return mo_fail(err, MO_E_INPUT,
-                           "index %lld (number %lld of its indices) is "
-                           "outside of %lld elements",
-                           (long long) at, (long long) i, (long long) size);
+        /* u64 of 2^63 and above are negative here. */
+        if (at >= (is_u64 ? 0 : -size) && at < size)
+            continue;
+        if (is_u64)
+            snprintf(text, sizeof text, "%llu", (unsigned long long) at);
+        else
+            snprintf(text, sizeof text, "%lld", (long long) at);
+        return mo_fail(err, MO_E_INPUT,
+                       "index %s (number %lld of its indices) is outside of "
+                       "%lld elements",
+                       text, (long long) i, (long long) size);
     }
     return MO_OK;
 }
@@ -33,13 +42,14 @@ void mo_cuda_emit_index_check(mo_cuda_source *code, mo_elem elem)
         "long long size, long long *wrong)\n"
         "{\n"
         "    long long at = (long long) indices[i];\n"
-        "    at = at < 0 ? at + size : at;\n"
+        "%s"
         "    if (at >= 0 && at < size)\n"
         "        return at;\n"
         "    *wrong = size + 1;\n"
         "    return -1;\n"
         "}\n",
-        mo_cuda_elem_type_name(elem));
+        mo_cuda_elem_type_name(elem),
+        elem == MO_ELEM_U64 ? "" : "    at = at < 0 ? at + size : at;\n");
 }
 
 void mo_cuda_emit_tuple_offset(mo_cuda_source *code, const char *offset,

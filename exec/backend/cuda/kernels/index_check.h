@@ -2,7 +2,8 @@
 /*
  * index_check.h - bounds checks of indices that are data.
  *
- * Negative indices count from the end. Nothing outside of a tensor is
+ * Negative indices count from the end; those of an unsigned type are never
+ * negative, so that 2^64 - 1 is out of range. Nothing outside of a tensor is
  * accessed: a gather writes zeros for an index out of range, a scatter skips
  * it. Both report it in mapped host memory, and it becomes an error after the
  * next synchronisation. Constant indices are checked before anything runs.

@@ -50,21 +50,6 @@ static mo_status append_numbers(tap_table *table, const int64_t *numbers,
     return status;
 }
 
-static mo_status append_weights(tap_table *table, const float *weights,
-                                int64_t n, int64_t *place, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    *place = (int64_t) table->n;
-    for (int64_t i = 0; i < n && status == MO_OK; i++) {
-        int32_t word;
-
-        memcpy(&word, &weights[i], sizeof word);
-        status = append_word(table, word, err);
-    }
-    return status;
-}
-
 static mo_status append_taps(const mo_call_interpolate *call, int d,
                              tap_table *table, mo_error *err)
 {
@@ -84,22 +69,19 @@ static mo_status append_taps(const mo_call_interpolate *call, int d,
             append_numbers(table, taps.first, taps.n + 1, &offsets->first, err);
     if (status == MO_OK)
         status = append_numbers(table, taps.index, n, &offsets->index, err);
-    if (status == MO_OK)
-        status = append_weights(table, taps.weight, n, &offsets->weight, err);
+    if (status == MO_OK) {
+        int64_t *place = &offsets->weight;
+        status = MO_OK;
+
+        *place = (int64_t) table->n;
+        for (int64_t i = 0; i < n && status == MO_OK; i++) {
+            int32_t word;
+
+            memcpy(&word, &taps.weight[i], sizeof word);
+            status = append_word(table, word, err);
+        }
+    }
     mo_call_interp_taps_clear(&taps);
-    return status;
-}
-
-/* Dimensions that are not resized have no taps; the table has at least one
- * word, so that it can be allocated. */
-static mo_status make_table(const mo_call_interpolate *call, tap_table *table,
-                            mo_error *err)
-{
-    mo_status status = append_word(table, 0, err);
-
-    for (int d = 0; d < call->rank && status == MO_OK; d++)
-        if (call->moves[d])
-            status = append_taps(call, d, table, err);
     return status;
 }
 
@@ -158,18 +140,6 @@ static const char kernel_head[] =
     "    if (self >= (PLACE) ELEMENTS)\n"
     "        return;\n";
 
-/* The offset along the dimensions that are not resized. */
-static void emit_start(mo_cuda_source *code, const mo_call_interpolate *call)
-{
-    mo_cuda_emit_indices(code, "self", call->out, call->rank);
-    mo_cuda_source_append(code, "const PLACE a = 0");
-    for (int d = 0; d < call->rank; d++)
-        if (!call->moves[d])
-            mo_cuda_source_printf(code, " + (PLACE) i%d * (PLACE) %lldLL", d,
-                                  (long long) input_stride(call, d));
-    mo_cuda_source_append(code, ";\n");
-}
-
 static void emit_kernel(mo_cuda_source *code, const mo_call_interpolate *call,
                         const tap_table *table, int64_t elements)
 {
@@ -180,7 +150,14 @@ static void emit_kernel(mo_cuda_source *code, const mo_call_interpolate *call,
     mo_cuda_source_printf(code, "#define BLOCK %d\n#define ELEMENTS %lldLL\n",
                           BLOCK, (long long) elements);
     mo_cuda_source_append(code, kernel_head);
-    emit_start(code, call);
+    mo_cuda_emit_indices(code, "self", call->out, call->rank);
+    /* The offset along the dimensions that are not resized. */
+    mo_cuda_source_append(code, "const PLACE a = 0");
+    for (int d = 0; d < call->rank; d++)
+        if (!call->moves[d])
+            mo_cuda_source_printf(code, " + (PLACE) i%d * (PLACE) %lldLL", d,
+                                  (long long) input_stride(call, d));
+    mo_cuda_source_append(code, ";\n");
     if (!nearest)
         mo_cuda_source_append(code, "const float w = 1;\nR v = 0;\n");
     for (int d = 0; d < call->rank; d++)
@@ -242,7 +219,14 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
 
     if (status != MO_OK)
         return status;
-    status = make_table(&call->u.interpolate, &table, err);
+
+    /* Dimensions that are not resized have no taps; the table has at least one
+     * word, so that it can be allocated. */
+    status = append_word(&table, 0, err);
+
+    for (int d = 0; d < call->u.interpolate.rank && status == MO_OK; d++)
+        if (call->u.interpolate.moves[d])
+            status = append_taps(&call->u.interpolate, d, &table, err);
     if (status == MO_OK)
         status = prepare_interpolate(unit, call, in, out, &table, kernel, err);
     free(table.words);

@@ -5,27 +5,6 @@
 
 #include "exec/backend/cuda/kernels/norm.inc"
 
-/* Emits the scale factor of a row. */
-static void emit_factor(mo_cuda_source *code, const mo_call_norm *norm,
-                        bool wide)
-{
-    mo_cuda_source_printf(code,
-                          "#define CENTER %d\n#define SCALE %d\n"
-                          "MO_DEVICE R factor_of(R squares)\n{\n"
-                          "const R size = squares%s, eps = ",
-                          norm->center, norm->scale,
-                          norm->sum ? "" : " / (R) COUNT");
-    mo_cuda_emit_real(code, norm->eps, wide);
-    mo_cuda_source_append(code, ";\nreturn 1 / ");
-    if (norm->max_eps)
-        mo_cuda_source_append(code, "MATH(sqrt)(size > eps ? size : eps)");
-    else if (norm->eps_outside)
-        mo_cuda_source_append(code, "(MATH(sqrt)(size) + eps)");
-    else
-        mo_cuda_source_append(code, "MATH(sqrt)(size + eps)");
-    mo_cuda_source_append(code, ";\n}\n");
-}
-
 static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                          const mo_backend_operand *in,
                          const mo_tensor_desc *out, mo_backend_kernel **kernel,
@@ -46,7 +25,22 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                        mo_tensor_desc_elements(&out[0]));
     mo_cuda_emit_epilogue_prefetch(&draft.code, call, in, &out[0], width);
     mo_cuda_emit_row_reduction(&draft.code, &rows);
-    emit_factor(&draft.code, norm, out[0].elem == MO_ELEM_F64);
+    mo_cuda_source_printf(&draft.code,
+                          "#define CENTER %d\n#define SCALE %d\n"
+                          "MO_DEVICE R factor_of(R squares)\n{\n"
+                          "const R size = squares%s, eps = ",
+                          norm->center, norm->scale,
+                          norm->sum ? "" : " / (R) COUNT");
+    mo_cuda_emit_real(&draft.code, norm->eps, out[0].elem == MO_ELEM_F64);
+    mo_cuda_source_append(&draft.code, ";\nreturn 1 / ");
+    if (norm->max_eps)
+        mo_cuda_source_append(&draft.code,
+                              "MATH(sqrt)(size > eps ? size : eps)");
+    else if (norm->eps_outside)
+        mo_cuda_source_append(&draft.code, "(MATH(sqrt)(size) + eps)");
+    else
+        mo_cuda_source_append(&draft.code, "MATH(sqrt)(size + eps)");
+    mo_cuda_source_append(&draft.code, ";\n}\n");
     mo_cuda_source_append(&draft.code, kernel_source);
     return mo_cuda_single_kernel_new(unit, call, 1, &draft, kernel, err);
 }

@@ -16,7 +16,7 @@ MO_KERNEL_OF(norm_rows, BLOCK)(const T *in, T *out, struct mo_extra p)
     ROW_BEGIN
     R mean = 0, factor = 1, sum = 0, squares = 0;
     MO_NEXT();
-    ROW_EXPECT
+    ROW_LOAD_CONSTANTS
     MO_BEGIN();
     ROW_LOAD
     if (CENTER) {

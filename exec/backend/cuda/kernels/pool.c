@@ -44,19 +44,6 @@ static int64_t window_elements(const mo_call_pool *c)
     return window;
 }
 
-static int choose_window_split(const mo_backend_unit *unit,
-                               const pool_shape *shape, int64_t items)
-{
-    int split = 1;
-
-    if (shape->small || shape->has_indices ||
-        items > (int64_t) unit->sms * 4 * SIDE)
-        return 1;
-    while (split < MAX_SPLIT && split <= shape->window / MIN_PER_THREAD / 2)
-        split *= 2;
-    return split;
-}
-
 static pool_shape make_shape(const mo_backend_unit *unit, const mo_call *call,
                              const mo_tensor_desc *out)
 {
@@ -69,52 +56,19 @@ static pool_shape make_shape(const mo_backend_unit *unit, const mo_call *call,
     shape.small = !c->adaptive && shape.window <= SMALL_WINDOW;
     if (c->channels_last && !shape.has_indices)
         shape.width = mo_cuda_epilogue_vector_width(call, out, c->channels);
-    shape.split = choose_window_split(
-        unit, &shape, mo_tensor_desc_elements(out) / shape.width);
+
+    int64_t items = mo_tensor_desc_elements(out) / shape.width;
+    int split = 1;
+
+    if (shape.small || shape.has_indices ||
+        items > (int64_t) unit->sms * 4 * SIDE)
+        shape.split = 1;
+    else {
+        while (split < MAX_SPLIT && split <= shape.window / MIN_PER_THREAD / 2)
+            split *= 2;
+        shape.split = split;
+    }
     return shape;
-}
-
-static void emit_counts(mo_cuda_source *code, const mo_call_pool *c)
-{
-    const mo_call_window *s = &c->sweep;
-
-    for (int d = 0; d < MO_CALL_MAX_SPATIAL; d++)
-        mo_cuda_source_printf(code, "#define E%d ((PLACE) %lld)\n", d,
-                              (long long) s->in[d] + s->pad_end[d]);
-    mo_cuda_source_printf(code,
-                          "#define COUNT_DATA %d\n#define COUNT_PADDED %d\n",
-                          c->count == MO_CALL_POOL_COUNT_DATA,
-                          c->count == MO_CALL_POOL_COUNT_PADDED);
-}
-
-static void emit_sizes(mo_cuda_source *code, const pool_shape *shape,
-                       const mo_tensor_desc *out)
-{
-    const mo_call_pool *c = &shape->call;
-
-    mo_cuda_emit_window(code, &c->sweep);
-    mo_cuda_source_printf(
-        code,
-        "#define CHANNELS ((PLACE) %lld)\n#define PLACES O\n"
-        "#define AVERAGE %d\n#define ADAPTIVE %d\n"
-        "#define LAST %d\n#define DEEP %d\n#define BLOCK %d\n"
-        "#define ITEMS %lldLL\n",
-        (long long) c->channels, c->average, c->adaptive, c->channels_last,
-        shape->split, shape->split > 1 ? SIDE * shape->split : BLOCK,
-        (long long) (mo_tensor_desc_elements(&out[0]) / shape->width));
-}
-
-static void emit_index_type(mo_cuda_source *code, const mo_call *call,
-                            const mo_tensor_desc *out)
-{
-    bool has_indices = call->n_out > 1;
-
-    mo_cuda_source_printf(code, "#define INDICES %d\n", has_indices);
-    if (has_indices)
-        mo_cuda_source_printf(
-            code, "typedef %s INDEX;\n#define INDEX_SIZE ((PLACE) %lld)\n",
-            mo_cuda_elem_type_name(out[1].elem),
-            (long long) mo_call_pool_index_size(&call->u.pool));
 }
 
 static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
@@ -129,6 +83,8 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     mo_cuda_single_kernel_spec draft = { .name = "pool" };
     mo_status status = mo_backend_check_pool(call, in, out, err);
 
+    if (status == MO_OK && out[0].elem == MO_ELEM_F64)
+        status = mo_fail(err, MO_E_SUPPORT, "a pool of f64 cannot be run");
     if (status == MO_OK)
         status = mo_cuda_grid_1d(elements / shape.width, side,
                                  side * shape.split, &draft.grid, err);
@@ -138,9 +94,39 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     mo_cuda_emit_types(&draft.code, out[0].elem, shape.width,
                        mo_cuda_window_max_index(&shape.call.sweep, elements));
     mo_cuda_emit_epilogue(&draft.code, call, &out[0], shape.width);
-    emit_sizes(&draft.code, &shape, out);
-    emit_counts(&draft.code, &shape.call);
-    emit_index_type(&draft.code, call, out);
+
+    const mo_call_pool *c = &shape.call;
+
+    mo_cuda_emit_window(&draft.code, &c->sweep);
+    mo_cuda_source_printf(
+        &draft.code,
+        "#define CHANNELS ((PLACE) %lld)\n#define PLACES O\n"
+        "#define AVERAGE %d\n#define ADAPTIVE %d\n"
+        "#define LAST %d\n#define DEEP %d\n#define BLOCK %d\n"
+        "#define ITEMS %lldLL\n",
+        (long long) c->channels, c->average, c->adaptive, c->channels_last,
+        shape.split, shape.split > 1 ? SIDE * shape.split : BLOCK,
+        (long long) (mo_tensor_desc_elements(&out[0]) / shape.width));
+
+    const mo_call_window *s = &shape.call.sweep;
+
+    for (int d = 0; d < MO_CALL_MAX_SPATIAL; d++)
+        mo_cuda_source_printf(&draft.code, "#define E%d ((PLACE) %lld)\n", d,
+                              (long long) s->in[d] + s->pad_end[d]);
+    mo_cuda_source_printf(&draft.code,
+                          "#define COUNT_DATA %d\n#define COUNT_PADDED %d\n",
+                          shape.call.count == MO_CALL_POOL_COUNT_DATA,
+                          shape.call.count == MO_CALL_POOL_COUNT_PADDED);
+
+    bool has_indices = call->n_out > 1;
+
+    mo_cuda_source_printf(&draft.code, "#define INDICES %d\n", has_indices);
+    if (has_indices)
+        mo_cuda_source_printf(
+            &draft.code,
+            "typedef %s INDEX;\n#define INDEX_SIZE ((PLACE) %lld)\n",
+            mo_cuda_elem_type_name(out[1].elem),
+            (long long) mo_call_pool_index_size(&call->u.pool));
     mo_cuda_source_append(&draft.code, common_source);
     mo_cuda_source_append(&draft.code,
                           shape.small ? small_source : large_source);

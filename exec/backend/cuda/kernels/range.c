@@ -32,46 +32,39 @@ static void emit_operand(mo_cuda_source *code, const char *name, mo_elem elem,
         mo_cuda_source_printf(code, "*%s_at;\n", name);
 }
 
-static void emit_range(mo_cuda_source *code, const mo_call *call,
-                       const mo_backend_operand *in, const mo_tensor_desc *out)
-{
-    bool has_operands = call->n_in > 0, real = mo_elem_is_float(out->elem);
-    char result[MO_CUDA_EXPR_SIZE];
-
-    mo_cuda_source_append(code, "MO_KERNEL(range)(");
-    if (has_operands)
-        mo_cuda_source_printf(code, "const %s *start_at, const %s *step_at, ",
-                              mo_cuda_elem_type_name(in[0].desc.elem),
-                              mo_cuda_elem_type_name(in[2].desc.elem));
-    mo_cuda_source_printf(code, "%s *out)\n{\nMO_BEGIN();\n",
-                          mo_cuda_elem_type_name(out->elem));
-    if (has_operands) {
-        emit_operand(code, "start", in[0].desc.elem, real);
-        emit_operand(code, "step", in[2].desc.elem, real);
-    } else {
-        mo_cuda_source_printf(code, "const %s start = %lldLL, step = %lldLL;\n",
-                              real ? "double" : "long long",
-                              (long long) call->u.range.start,
-                              (long long) call->u.range.step);
-    }
-    mo_cuda_emit_grid_stride_loop(code, mo_tensor_desc_elements(out));
-    mo_cuda_source_append(
-        code, real ? "const double v = start + (double) t * step;\n"
-                   : "const long long v = (long long) ((unsigned long "
-                     "long) start + (unsigned long long) t * "
-                     "(unsigned long long) step);\n");
-    mo_cuda_stored_expr(out->elem, "v", result);
-    mo_cuda_source_printf(code, "out[t] = %s;\n}\n}\n", result);
-}
-
 static mo_status request_function(mo_backend_unit *unit, const mo_call *call,
                                   const mo_backend_operand *in,
                                   const mo_tensor_desc *out,
                                   mo_cuda_function **function, mo_error *err)
 {
     mo_cuda_source code = { 0 };
+    bool has_operands = call->n_in > 0, real = mo_elem_is_float(out->elem);
+    char result[MO_CUDA_EXPR_SIZE];
 
-    emit_range(&code, call, in, out);
+    mo_cuda_source_append(&code, "MO_KERNEL(range)(");
+    if (has_operands)
+        mo_cuda_source_printf(&code, "const %s *start_at, const %s *step_at, ",
+                              mo_cuda_elem_type_name(in[0].desc.elem),
+                              mo_cuda_elem_type_name(in[2].desc.elem));
+    mo_cuda_source_printf(&code, "%s *out)\n{\nMO_BEGIN();\n",
+                          mo_cuda_elem_type_name(out->elem));
+    if (has_operands) {
+        emit_operand(&code, "start", in[0].desc.elem, real);
+        emit_operand(&code, "step", in[2].desc.elem, real);
+    } else {
+        mo_cuda_source_printf(
+            &code, "const %s start = %lldLL, step = %lldLL;\n",
+            real ? "double" : "long long", (long long) call->u.range.start,
+            (long long) call->u.range.step);
+    }
+    mo_cuda_emit_grid_stride_loop(&code, mo_tensor_desc_elements(out));
+    mo_cuda_source_append(
+        &code, real ? "const double v = start + (double) t * step;\n"
+                    : "const long long v = (long long) ((unsigned long "
+                      "long) start + (unsigned long long) t * "
+                      "(unsigned long long) step);\n");
+    mo_cuda_stored_expr(out->elem, "v", result);
+    mo_cuda_source_printf(&code, "out[t] = %s;\n}\n}\n", result);
     return mo_cuda_jit_request_source(unit, &code, "range", function, err);
 }
 

@@ -68,39 +68,6 @@ static void emit_choice(mo_cuda_source *code, const char *type,
     mo_cuda_source_printf(code, "%lldLL;\n}\n", (long long) numbers[n - 1]);
 }
 
-static void emit_sizes(mo_cuda_source *code, const mo_call_rnn *rnn)
-{
-    mo_cuda_source_printf(
-        code,
-        "#define CELL %d\n#define GATES %d\n#define WAYS %d\n"
-        "#define REVERSE %d\n#define AFTER %d\n#define STEPS %lldLL\n"
-        "#define BATCH %lld\n#define HIDDEN %lld\n",
-        (int) rnn->cell, rnn->n_gates, rnn->directions, rnn->reverse,
-        rnn->linear_before_reset, (long long) rnn->steps,
-        (long long) rnn->batch, (long long) rnn->hidden);
-    mo_cuda_source_printf(
-        code,
-        "#define HAS_BIAS %d\n#define HAS_STATE %d\n#define HAS_CELL %d\n"
-        "#define HAS_LENGTHS %d\n#define HAS_PEEPHOLE %d\n"
-        "#define HAS_ALL %d\n#define HAS_LAST %d\n"
-        "#define HAS_LAST_CELL %d\n",
-        rnn->bias >= 0, rnn->state >= 0, rnn->cell_state >= 0,
-        rnn->lengths >= 0, rnn->peephole >= 0, rnn->all >= 0, rnn->last >= 0,
-        rnn->last_cell >= 0);
-    mo_cuda_source_printf(
-        code,
-        "#define PRODUCT_STEP %lldLL\n#define PRODUCT_BATCH %lldLL\n"
-        "#define PRODUCT_WAY %lldLL\n#define ALL_STEP %lldLL\n"
-        "#define ALL_BATCH %lldLL\n#define ALL_WAY %lldLL\n"
-        "#define STATE_BATCH %lldLL\n#define STATE_WAY %lldLL\n"
-        "#define BIAS_WAY %lldLL\n#define WARPS %d\n#define ROWS %d\n",
-        (long long) rnn->product_step, (long long) rnn->product_batch,
-        (long long) rnn->product_direction, (long long) rnn->all_step,
-        (long long) rnn->all_batch, (long long) rnn->all_direction,
-        (long long) rnn->state_batch, (long long) rnn->state_direction,
-        (long long) rnn->bias_direction, WARPS, ROWS);
-}
-
 static void emit_rnn(mo_cuda_source *code, const mo_call_rnn *rnn, mo_elem elem,
                      mo_elem length_elem)
 {
@@ -130,7 +97,35 @@ static void emit_rnn(mo_cuda_source *code, const mo_call_rnn *rnn, mo_elem elem,
                 rnn->input_bias);
     emit_choice(code, "long long", "state_bias_at", rnn->n_gates,
                 rnn->state_bias);
-    emit_sizes(code, rnn);
+    mo_cuda_source_printf(
+        code,
+        "#define CELL %d\n#define GATES %d\n#define WAYS %d\n"
+        "#define REVERSE %d\n#define AFTER %d\n#define STEPS %lldLL\n"
+        "#define BATCH %lld\n#define HIDDEN %lld\n",
+        (int) rnn->cell, rnn->n_gates, rnn->directions, rnn->reverse,
+        rnn->linear_before_reset, (long long) rnn->steps,
+        (long long) rnn->batch, (long long) rnn->hidden);
+    mo_cuda_source_printf(
+        code,
+        "#define HAS_BIAS %d\n#define HAS_STATE %d\n#define HAS_CELL %d\n"
+        "#define HAS_LENGTHS %d\n#define HAS_PEEPHOLE %d\n"
+        "#define HAS_ALL %d\n#define HAS_LAST %d\n"
+        "#define HAS_LAST_CELL %d\n",
+        rnn->bias >= 0, rnn->state >= 0, rnn->cell_state >= 0,
+        rnn->lengths >= 0, rnn->peephole >= 0, rnn->all >= 0, rnn->last >= 0,
+        rnn->last_cell >= 0);
+    mo_cuda_source_printf(
+        code,
+        "#define PRODUCT_STEP %lldLL\n#define PRODUCT_BATCH %lldLL\n"
+        "#define PRODUCT_WAY %lldLL\n#define ALL_STEP %lldLL\n"
+        "#define ALL_BATCH %lldLL\n#define ALL_WAY %lldLL\n"
+        "#define STATE_BATCH %lldLL\n#define STATE_WAY %lldLL\n"
+        "#define BIAS_WAY %lldLL\n#define WARPS %d\n#define ROWS %d\n",
+        (long long) rnn->product_step, (long long) rnn->product_batch,
+        (long long) rnn->product_direction, (long long) rnn->all_step,
+        (long long) rnn->all_batch, (long long) rnn->all_direction,
+        (long long) rnn->state_batch, (long long) rnn->state_direction,
+        (long long) rnn->bias_direction, WARPS, ROWS);
     mo_cuda_source_append(code, common_source);
     mo_cuda_source_append(code, step_source);
 }

@@ -47,11 +47,12 @@ MO_DEVICE void load_wide(const T *from, R *to)
         } \
     }
 #if EARLY
-#define ROW_EXPECT ROW_VECTORS(finish_expect(from + at, p, &r[j]), , )
+#define ROW_LOAD_CONSTANTS \
+    ROW_VECTORS(finish_load_constants(from + at, p, &r[j]), , )
 #define ROW_READ ROW_VECTORS(finish_read(from + at, p, &r[j]), , )
 #define ROW_FINISH finish_with(from + at, y, &r[j], p, out)
 #else
-#define ROW_EXPECT
+#define ROW_LOAD_CONSTANTS
 #define ROW_READ
 #define ROW_FINISH finish(from + at, y, p, out)
 #endif

@@ -37,7 +37,7 @@ mo_status mo_cuda_row_reduction_grid(const mo_cuda_row_reduction *rows,
  * kernel with the parameters in, out and p:
  *
  *     ROW_BEGIN                declares row, t, live, from, x, r
- *     ROW_EXPECT               before MO_BEGIN: loads constants of the epilogue
+ *     ROW_LOAD_CONSTANTS       before MO_BEGIN: loads constants of the epilogue
  *     ROW_LOAD                 loads the elements that are kept
  *     ROW_EACH(statement)      for every element y[i], in column at + i
  *     ROW_STORE(statement)     the same, then applies the epilogue to y[i] and

@@ -16,7 +16,7 @@ MO_KERNEL_OF(softmax, BLOCK)(const T *in, T *out, struct mo_extra p)
     ROW_BEGIN
     R most = (R) -MO_INF, sum = 0;
     MO_NEXT();
-    ROW_EXPECT
+    ROW_LOAD_CONSTANTS
     MO_BEGIN();
     ROW_LOAD
     ROW_EACH(most = row_larger(most, y[i]))

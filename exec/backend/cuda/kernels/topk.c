@@ -91,62 +91,12 @@ static int64_t count_runs(int64_t count, int64_t size)
     return (count + size - 1) / size;
 }
 
-/* The largest number of entries of a line in any pass. */
-static mo_status set_workspace(multipass_kernel *made, mo_error *err)
-{
-    const mo_call_topk *topk = &made->topk;
-    int64_t most = 0, bytes;
-
-    for (int64_t size = MAX_CHUNK; size < 2 * topk->count; size *= 2) {
-        int64_t entries =
-            count_runs(topk->count, size) * mo_min_i64(topk->k, size);
-
-        most = entries > most ? entries : most;
-    }
-    if (!mo_int64_mul(most, made->lines, &most) ||
-        !mo_int64_mul(most, (int64_t) 2 * ENTRY_BYTES, &bytes))
-        return mo_fail(err, MO_E_LIMIT, "the best %lld of %lld lines",
-                       (long long) topk->k, (long long) made->lines);
-    made->half = (size_t) bytes / 2;
-    made->base.workspace = (size_t) bytes;
-    return MO_OK;
-}
-
-static mo_status request_function(mo_backend_unit *unit, const mo_call *call,
-                                  const mo_backend_operand *in,
-                                  const mo_tensor_desc *out, bool again,
-                                  const char *source, const char *name,
-                                  mo_cuda_function **function, mo_error *err)
-{
-    mo_cuda_source code = { 0 };
-    int64_t elements = mo_tensor_desc_elements(&in[0].desc);
-
-    emit_common(&code, &call->u.topk, out, 2 * elements, MAX_CHUNK);
-    mo_cuda_source_append(&code, run_source);
-    mo_cuda_source_printf(&code, "#define AGAIN %d\n", again);
-    mo_cuda_source_append(&code, source);
-    return mo_cuda_jit_request_source(unit, &code, name, function, err);
-}
-
-static mo_status request_all(mo_backend_unit *unit, const mo_call *call,
-                             const mo_backend_operand *in,
-                             const mo_tensor_desc *out, multipass_kernel *made,
-                             mo_error *err)
-{
-    mo_status status = request_function(unit, call, in, out, false, sort_source,
-                                        "topk_sort", &made->sort, err);
-
-    if (status == MO_OK && call->u.topk.sort == MO_CALL_TOPK_BY_INDEX)
-        status = request_function(unit, call, in, out, true, sort_source,
-                                  "topk_sort", &made->again, err);
-    if (status == MO_OK)
-        status = request_function(unit, call, in, out, false, merge_source,
-                                  "topk_merge", &made->merge, err);
-    if (status == MO_OK)
-        status = request_function(unit, call, in, out, false, put_source,
-                                  "topk_put", &made->put, err);
-    return status;
-}
+/* A kernel of a call. */
+typedef struct topk_pass {
+    bool needed, again;
+    const char *source, *name;
+    mo_cuda_function **function;
+} topk_pass;
 
 static mo_status prepare_multipass(mo_backend_unit *unit, const mo_call *call,
                                    const mo_backend_operand *in,
@@ -160,9 +110,50 @@ static mo_status prepare_multipass(mo_backend_unit *unit, const mo_call *call,
         return mo_fail_memory(err);
     made->topk = call->u.topk;
     made->lines = call->u.topk.outer * call->u.topk.inner;
-    status = set_workspace(made, err);
-    if (status == MO_OK)
-        status = request_all(unit, call, in, out, made, err);
+
+    /* The largest number of entries of a line in any pass. */
+    const mo_call_topk *topk = &made->topk;
+    int64_t most = 0, bytes;
+
+    for (int64_t size = MAX_CHUNK; size < 2 * topk->count; size *= 2) {
+        int64_t entries =
+            count_runs(topk->count, size) * mo_min_i64(topk->k, size);
+
+        most = entries > most ? entries : most;
+    }
+    if (!mo_int64_mul(most, made->lines, &most) ||
+        !mo_int64_mul(most, (int64_t) 2 * ENTRY_BYTES, &bytes))
+        status = mo_fail(err, MO_E_LIMIT, "the best %lld of %lld lines",
+                         (long long) topk->k, (long long) made->lines);
+    else {
+        made->half = (size_t) bytes / 2;
+        made->base.workspace = (size_t) bytes;
+        status = MO_OK;
+    }
+    if (status == MO_OK) {
+        bool by_index = call->u.topk.sort == MO_CALL_TOPK_BY_INDEX;
+        const topk_pass passes[] = {
+            { true, false, sort_source, "topk_sort", &made->sort },
+            { by_index, true, sort_source, "topk_sort", &made->again },
+            { true, false, merge_source, "topk_merge", &made->merge },
+            { true, false, put_source, "topk_put", &made->put },
+        };
+        int64_t elements = mo_tensor_desc_elements(&in[0].desc);
+        status = MO_OK;
+
+        for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+            mo_cuda_source code = { 0 };
+
+            if (!passes[i].needed || status != MO_OK)
+                continue;
+            emit_common(&code, &call->u.topk, out, 2 * elements, MAX_CHUNK);
+            mo_cuda_source_append(&code, run_source);
+            mo_cuda_source_printf(&code, "#define AGAIN %d\n", passes[i].again);
+            mo_cuda_source_append(&code, passes[i].source);
+            status = mo_cuda_jit_request_source(unit, &code, passes[i].name,
+                                                passes[i].function, err);
+        }
+    }
     if (status != MO_OK) {
         free(made);
         return status;

@@ -44,20 +44,15 @@ static void clear_path_search(path_search *w)
     free(w->predecessor);
 }
 
-static const int64_t *segment_table(const path_search *w, int segment)
-{
-    int block = w->partition->block[segment];
-
-    return w->tables ? w->tables[block] : w->blocks->blocks[block].lower_ns;
-}
-
 /* Advances distance_ns to the ends of the segment's v, with u of the segment
  * class on device a. */
 static void extend_over_segment(path_search *w, int segment, int a)
 {
     const mo_bound_segment *s = &w->partition->chain->segments[segment];
     const mo_instance *x = w->cls->part->x;
-    const int64_t *table = segment_table(w, segment);
+    int block = w->partition->block[segment];
+    const int64_t *table =
+        w->tables ? w->tables[block] : w->blocks->blocks[block].lower_ns;
     int n = x->n_devices;
     int64_t *next = w->next_ns;
 
@@ -89,23 +84,6 @@ static void start_path(path_search *w)
         w->distance_ns[k] = k == 0 ? 0 : INT64_MAX;
 }
 
-/* Computes the times of all boundaries that begin with device a. */
-static void min_times_from(path_search *w, int a, int64_t *times_ns)
-{
-    int n = w->cls->part->x->n_devices;
-
-    start_path(w);
-    for (int s = 0; s < w->partition->chain->n; s++) {
-        extend_over_segment(w, s, a);
-        if (w->cls->v != MO_FREE &&
-            w->partition->chain->segments[s].v == w->cls->v)
-            memcpy(times_ns + (size_t) a * (size_t) n, w->distance_ns,
-                   (size_t) n * sizeof *times_ns);
-    }
-    if (w->cls->v == MO_FREE)
-        times_ns[(size_t) a * n] = w->distance_ns[0];
-}
-
 mo_status mo_chain_blocks_min_times(const mo_chain_blocks *blocks, int cls,
                                     int64_t *const *tables, int64_t *times_ns,
                                     mo_error *err)
@@ -117,27 +95,23 @@ mo_status mo_chain_blocks_min_times(const mo_chain_blocks *blocks, int cls,
     for (int boundary = 0; boundary < n * n; boundary++)
         times_ns[boundary] = INT64_MAX;
     for (int a = 0; a < n && status == MO_OK; a++)
-        if (a == 0 || w.cls->u != MO_FREE)
-            min_times_from(&w, a, times_ns);
+        if (a == 0 || w.cls->u != MO_FREE) {
+            /* Computes the times of all boundaries that begin with device a. */
+            int count = w.cls->part->x->n_devices;
+
+            start_path(&w);
+            for (int s = 0; s < w.partition->chain->n; s++) {
+                extend_over_segment(&w, s, a);
+                if (w.cls->v != MO_FREE &&
+                    w.partition->chain->segments[s].v == w.cls->v)
+                    memcpy(times_ns + (size_t) a * (size_t) count,
+                           w.distance_ns, (size_t) count * sizeof *times_ns);
+            }
+            if (w.cls->v == MO_FREE)
+                times_ns[(size_t) a * count] = w.distance_ns[0];
+        }
     clear_path_search(&w);
     return status;
-}
-
-/* Follows the predecessors from the last segment back. */
-static void backtrack_path(const path_search *w, int b, int *boundaries)
-{
-    const mo_bound_chain *chain = w->partition->chain;
-    int n = w->cls->part->x->n_devices, device = 0;
-
-    for (int s = chain->n - 1; s >= 0; s--) {
-        int v = chain->segments[s].v, before;
-
-        if (v != MO_FREE && v == w->cls->v)
-            device = b;
-        before = w->predecessor[s * n + device];
-        boundaries[s] = before < 0 ? 0 : before * n + device;
-        device = before < 0 ? 0 : before;
-    }
 }
 
 mo_status mo_chain_blocks_shortest_path(const mo_chain_blocks *blocks, int cls,
@@ -158,7 +132,21 @@ mo_status mo_chain_blocks_shortest_path(const mo_chain_blocks *blocks, int cls,
         start_path(&w);
         for (int s = 0; s < w.partition->chain->n; s++)
             extend_over_segment(&w, s, boundary / n);
-        backtrack_path(&w, boundary % n, boundaries);
+
+        /* Follows the predecessors from the last segment back. */
+        int b = boundary % n;
+        const mo_bound_chain *chain = w.partition->chain;
+        int count = w.cls->part->x->n_devices, device = 0;
+
+        for (int s = chain->n - 1; s >= 0; s--) {
+            int v = chain->segments[s].v, before;
+
+            if (v != MO_FREE && v == w.cls->v)
+                device = b;
+            before = w.predecessor[s * count + device];
+            boundaries[s] = before < 0 ? 0 : before * count + device;
+            device = before < 0 ? 0 : before;
+        }
     }
     clear_path_search(&w);
     return status;

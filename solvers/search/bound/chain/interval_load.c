@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "schedule/resource.h"
 
@@ -73,23 +74,6 @@ static const mo_instance *instance_of(const mo_chain_interval_load *l)
     return l->w->places.x;
 }
 
-static mo_status allocate_load(mo_chain_interval_load *l, mo_error *err)
-{
-    const mo_instance *x = instance_of(l);
-    size_t n = (size_t) x->n, at, cells;
-
-    if (!mo_size_mul(n, (size_t) x->n_devices, &at) ||
-        !mo_size_mul((size_t) l->n_resources, CELLS, &cells) || at == SIZE_MAX)
-        return mo_fail_memory(err);
-    l->use_start = calloc(at + 1, sizeof *l->use_start);
-    l->fixed_device = calloc(n, sizeof *l->fixed_device);
-    l->rows = calloc(cells, sizeof *l->rows);
-    l->price = calloc(cells, sizeof *l->price);
-    return l->use_start && l->fixed_device && l->rows && l->price
-               ? MO_OK
-               : mo_fail_memory(err);
-}
-
 mo_status mo_chain_interval_load_new(const mo_chain_windows *windows,
                                      mo_chain_interval_load **loads,
                                      mo_error *err)
@@ -103,7 +87,23 @@ mo_status mo_chain_interval_load_new(const mo_chain_windows *windows,
     l->n_resources =
         windows->places.x->n_devices +
         mo_resource_count(windows->places.x, windows->places.regime.congestion);
-    status = allocate_load(l, err);
+
+    const mo_instance *x = instance_of(l);
+    size_t n = (size_t) x->n, at, cells;
+
+    if (!mo_size_mul(n, (size_t) x->n_devices, &at) ||
+        !mo_size_mul((size_t) l->n_resources, CELLS, &cells) ||
+        at == SIZE_MAX) {
+        status = mo_fail_memory(err);
+    } else {
+        l->use_start = calloc(at + 1, sizeof *l->use_start);
+        l->fixed_device = calloc(n, sizeof *l->fixed_device);
+        l->rows = calloc(cells, sizeof *l->rows);
+        l->price = calloc(cells, sizeof *l->price);
+        status = l->use_start && l->fixed_device && l->rows && l->price
+                     ? MO_OK
+                     : mo_fail_memory(err);
+    }
     if (status == MO_OK)
         *loads = l;
     else
@@ -210,50 +210,6 @@ static mo_status add_op_uses(mo_chain_interval_load *l, int op, int k,
     return status;
 }
 
-static mo_status collect_uses(mo_chain_interval_load *l, mo_error *err)
-{
-    const mo_allowed_devices *p = &l->w->places;
-    mo_status status = MO_OK;
-
-    l->n_uses = 0;
-    for (int i = 0; i < p->x->n; i++)
-        l->fixed_device[i] = mo_chain_windows_fixed_device(l->w, i);
-    for (int i = 0; i < p->x->n; i++)
-        for (int k = 0; k < p->x->n_devices && status == MO_OK; k++) {
-            if (mo_allowed_devices_has(p, i, k))
-                status = add_op_uses(l, i, k, err);
-            l->use_start[mo_allowed_devices_index(p, i, k) + 1] = l->n_uses;
-        }
-    return status;
-}
-
-/* Thresholds: 0, the given time, and evenly from there on. */
-static void init_grid(mo_chain_interval_load *l, int64_t time_ns,
-                      int64_t from_ns)
-{
-    int64_t span_ns = from_ns < time_ns ? time_ns - from_ns : 0;
-
-    for (int i = 0; i < GRID; i++) {
-        l->head_ns[i] = i == 0 ? 0 : from_ns + span_ns / (GRID - 1) * (i - 1);
-        l->tail_ns[i] = span_ns / GRID * i;
-    }
-    for (int i = 0; i < (int64_t) l->n_resources * CELLS; i++) {
-        int64_t capacity_ns =
-            time_ns - l->head_ns[i % CELLS / GRID] - l->tail_ns[i % GRID];
-
-        /* Rows without capacity are ignored. */
-        l->rows[i] = capacity_ns > 0 ? (row){ capacity_ns, 0, FULL_WEIGHT, 0 }
-                                     : (row){ 0, 0, 0, 0 };
-    }
-}
-
-/* Returns the price of a unit of load in a row. */
-static int64_t row_price(const row *r)
-{
-    return (r->weight << WEIGHT_BITS) /
-           (r->capacity_ns > 0 ? r->capacity_ns : 1);
-}
-
 /* Returns the priced capacity of all rows; the price of a cell is the sum over
  * all rows with no larger thresholds (two-dimensional prefix sums). */
 static wide compute_prices(mo_chain_interval_load *l)
@@ -262,7 +218,9 @@ static wide compute_prices(mo_chain_interval_load *l)
 
     for (int i = 0; i < (int64_t) l->n_resources * CELLS; i++) {
         int h = i % CELLS / GRID, t = i % GRID;
-        int64_t own = row_price(&l->rows[i]);
+        /* The price of a unit of load in the row. */
+        int64_t own = (l->rows[i].weight << WEIGHT_BITS) /
+                      (l->rows[i].capacity_ns > 0 ? l->rows[i].capacity_ns : 1);
 
         sum += (wide) own * l->rows[i].capacity_ns;
         l->price[i] = own + (h > 0 ? l->price[i - GRID] : 0) +
@@ -270,21 +228,6 @@ static wide compute_prices(mo_chain_interval_load *l)
                       (h > 0 && t > 0 ? l->price[i - GRID - 1] : 0);
     }
     return sum;
-}
-
-static wide use_weight(const mo_chain_interval_load *l, int64_t at)
-{
-    wide weight = 0;
-
-    for (size_t u = l->use_start[at]; u < l->use_start[at + 1]; u++)
-        weight += (wide) l->price[l->uses[u].cell] * l->uses[u].ns;
-    return weight;
-}
-
-static void add_loads(mo_chain_interval_load *l, int64_t at)
-{
-    for (size_t u = l->use_start[at]; u < l->use_start[at + 1]; u++)
-        l->rows[l->uses[u].cell].load_ns += l->uses[u].ns;
 }
 
 /* Lagrangian subproblem: puts each op on its cheapest device; returns the sum
@@ -305,44 +248,22 @@ static wide choose_devices(mo_chain_interval_load *l)
 
             if (!mo_allowed_devices_has(p, i, k))
                 continue;
-            here = use_weight(l, mo_allowed_devices_index(p, i, k));
+            int64_t at = mo_allowed_devices_index(p, i, k);
+            here = 0;
+            for (size_t u = l->use_start[at]; u < l->use_start[at + 1]; u++)
+                here += (wide) l->price[l->uses[u].cell] * l->uses[u].ns;
             if (best < 0 || here < least) {
                 best = k;
                 least = here;
             }
         }
         sum += least;
-        add_loads(l, mo_allowed_devices_index(p, i, best));
+        int64_t at = mo_allowed_devices_index(p, i, best);
+
+        for (size_t u = l->use_start[at]; u < l->use_start[at + 1]; u++)
+            l->rows[l->uses[u].cell].load_ns += l->uses[u].ns;
     }
     return sum;
-}
-
-/* Rows count the load of their cell and of those with larger thresholds. */
-static void accumulate_loads(mo_chain_interval_load *l)
-{
-    for (int64_t i = (int64_t) l->n_resources * CELLS - 1; i >= 0; i--)
-        if (i % GRID + 1 < GRID)
-            l->rows[i].load_ns += l->rows[i + 1].load_ns;
-    for (int64_t i = (int64_t) l->n_resources * CELLS - 1; i >= 0; i--)
-        if (i % CELLS / GRID + 1 < GRID)
-            l->rows[i].load_ns += l->rows[i + GRID].load_ns;
-}
-
-/* Multiplicative update by the ratio of load to capacity, clamped. Equal ops
- * change devices together, so the mean load is used. */
-static void update_weight(row *r, int step)
-{
-    int64_t ratio = 4000;
-
-    if (step == 0)
-        r->mean_ns = r->load_ns;
-    r->mean_ns += (r->load_ns - r->mean_ns) / MEAN_WINDOW;
-    if (r->mean_ns / 4 < r->capacity_ns)
-        ratio = (int64_t) ((wide) 1000 * r->mean_ns / r->capacity_ns);
-    if (ratio < 250)
-        ratio = 250;
-    r->weight += r->weight * (ratio - 1000) * FIRST_STEPS /
-                 ((int64_t) 2000 * (FIRST_STEPS + step));
 }
 
 /* Returns whether the loads fit all rows, so that nothing can be refuted. */
@@ -350,10 +271,24 @@ static bool update_weights(mo_chain_interval_load *l, int step)
 {
     int64_t largest = 1;
     bool fits = true;
+    int64_t ratio;
 
     for (int i = 0; i < (int64_t) l->n_resources * CELLS; i++) {
         fits &= l->rows[i].load_ns <= l->rows[i].capacity_ns;
-        update_weight(&l->rows[i], step);
+        /* Multiplicative update by the ratio of load to capacity, clamped.
+         * Equal ops change devices together, so the mean load is used. */
+        ratio = 4000;
+        if (step == 0)
+            l->rows[i].mean_ns = l->rows[i].load_ns;
+        l->rows[i].mean_ns +=
+            (l->rows[i].load_ns - l->rows[i].mean_ns) / MEAN_WINDOW;
+        if (l->rows[i].mean_ns / 4 < l->rows[i].capacity_ns)
+            ratio = (int64_t) ((wide) 1000 * l->rows[i].mean_ns /
+                               l->rows[i].capacity_ns);
+        if (ratio < 250)
+            ratio = 250;
+        l->rows[i].weight += l->rows[i].weight * (ratio - 1000) * FIRST_STEPS /
+                             ((int64_t) 2000 * (FIRST_STEPS + step));
         if (l->rows[i].weight > largest)
             largest = l->rows[i].weight;
     }
@@ -367,11 +302,35 @@ mo_status mo_chain_interval_load_refute(mo_chain_interval_load *l,
                                         int64_t *steps, bool *refuted,
                                         mo_error *err)
 {
-    mo_status status;
+    const mo_allowed_devices *p = &l->w->places;
+    int64_t span_ns = from_ns < time_ns ? time_ns - from_ns : 0;
+    mo_status status = MO_OK;
 
     *refuted = false;
-    init_grid(l, time_ns, from_ns);
-    status = collect_uses(l, err);
+    if (mo_ablated(MO_ABLATION_interval_load))
+        return MO_OK;
+    /* Thresholds: 0, the given time, and evenly from there on. */
+    for (int i = 0; i < GRID; i++) {
+        l->head_ns[i] = i == 0 ? 0 : from_ns + span_ns / (GRID - 1) * (i - 1);
+        l->tail_ns[i] = span_ns / GRID * i;
+    }
+    for (int i = 0; i < (int64_t) l->n_resources * CELLS; i++) {
+        int64_t capacity_ns =
+            time_ns - l->head_ns[i % CELLS / GRID] - l->tail_ns[i % GRID];
+
+        /* Rows without capacity are ignored. */
+        l->rows[i] = capacity_ns > 0 ? (row){ capacity_ns, 0, FULL_WEIGHT, 0 }
+                                     : (row){ 0, 0, 0, 0 };
+    }
+    l->n_uses = 0;
+    for (int i = 0; i < p->x->n; i++)
+        l->fixed_device[i] = mo_chain_windows_fixed_device(l->w, i);
+    for (int i = 0; i < p->x->n; i++)
+        for (int k = 0; k < p->x->n_devices && status == MO_OK; k++) {
+            if (mo_allowed_devices_has(p, i, k))
+                status = add_op_uses(l, i, k, err);
+            l->use_start[mo_allowed_devices_index(p, i, k) + 1] = l->n_uses;
+        }
     for (int i = 0; i < MAX_ITERATIONS && status == MO_OK; i++) {
         wide room = compute_prices(l);
 
@@ -380,7 +339,15 @@ mo_status mo_chain_interval_load_refute(mo_chain_interval_load *l,
             *refuted = true;
             break;
         }
-        accumulate_loads(l);
+
+        /* Rows count the load of their cell and of those with larger
+         * thresholds. */
+        for (int64_t at = (int64_t) l->n_resources * CELLS - 1; at >= 0; at--)
+            if (at % GRID + 1 < GRID)
+                l->rows[at].load_ns += l->rows[at + 1].load_ns;
+        for (int64_t at = (int64_t) l->n_resources * CELLS - 1; at >= 0; at--)
+            if (at % CELLS / GRID + 1 < GRID)
+                l->rows[at].load_ns += l->rows[at + GRID].load_ns;
         if (update_weights(l, i))
             break;
     }

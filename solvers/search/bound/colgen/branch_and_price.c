@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "base/minmax.h"
 #include "solvers/search/bound/colgen/branching.h"
 #include "solvers/search/bound/colgen/column_pool.h"
@@ -23,15 +24,15 @@ enum {
     MAX_CLASSES = 128, /* each is a variable of a dense LP, with rows */
     MAX_DEPTH = 64,
     MAX_NODES = 24, /* at effort 1 */
-    MAX_EFFORT = 16,
-    STEPS = 60, /* iterations at one node, ... */
-    ROUNDS = 2, /* ... and rounds of separation: branching early is quicker */
-    LEAF_STEPS = 240, /* the same for nodes without arrivals to branch on */
-    LEAF_ROUNDS = 16,
-    ROOT_STEPS =
-        120,        /* for the rounding heuristic, which does not branch: its */
-    ROOT_ROUNDS = 8 /* fractional solution should be close to feasible */
+    MAX_EFFORT = 16
 };
+
+/* Iterations and rounds of separation.  At a node branching early is quicker;
+ * leaves are nodes without arrivals to branch on.  The rounding heuristic does
+ * not branch: the fractional solution of its root should be close to
+ * feasible. */
+static const mo_cg_effort node_effort = { 60, 2 }, leaf_effort = { 240, 16 },
+                          root_effort = { 120, 8 };
 
 #define MIDDLE 0.5
 
@@ -152,41 +153,17 @@ static mo_status round_columns(const mo_cg_problem *c,
 typedef struct tree_search {
     const mo_cg_problem *c;
     mo_cg_master *master;
-    mo_cg_effort effort;
-    mo_cg_effort leaf_effort; /* for nodes without arrivals to branch on */
+    const mo_stop *stop;
     mo_cg_node *stack[MAX_DEPTH + MO_CG_MAX_CHILDREN];
     int n;          /* on the stack */
     int nodes_left; /* limit of nodes to process */
     int max_limits; /* cardinality limits of one node */
+    bool branches_on_arrivals;
 } tree_search;
 
 static bool may_continue(const tree_search *s)
 {
-    return s->nodes_left > 0 && s->n < MAX_DEPTH &&
-           !mo_stop_reached(s->effort.stop);
-}
-
-/* Solves the master with little effort and branches on arrivals; where those
- * are decided, solves it with more effort and branches on cardinalities. */
-static mo_status solve_or_branch(tree_search *s, mo_cg_node *state,
-                                 bool *refuted, mo_cg_node **children, int *n,
-                                 mo_error *err)
-{
-    const mo_cg_column_pool *pool = mo_cg_master_columns(s->master);
-    mo_status status =
-        mo_cg_master_solve(s->master, state, &s->effort, refuted, err);
-
-    if (status == MO_OK && !*refuted && may_continue(s))
-        status = mo_cg_branch_on_arrival(s->c, state, pool, children, n, err);
-    if (status != MO_OK || *refuted || *n > 0 || !may_continue(s))
-        return status;
-    status =
-        mo_cg_master_solve(s->master, state, &s->leaf_effort, refuted, err);
-    if (status == MO_OK && !*refuted && may_continue(s) &&
-        state->n_limits < s->max_limits)
-        status =
-            mo_cg_branch_on_cardinality(s->c, state, pool, children, n, err);
-    return status;
+    return s->nodes_left > 0 && s->n < MAX_DEPTH && !mo_stop_reached(s->stop);
 }
 
 /* Pops the last node: prunes it, or pushes its children. *unresolved is set
@@ -200,34 +177,31 @@ static mo_status process_node(tree_search *s, bool *unresolved, mo_error *err)
     mo_status status = MO_OK;
 
     s->nodes_left--;
-    if (!refuted)
-        status = solve_or_branch(s, state, &refuted, children, &n, err);
+    if (!refuted) {
+        /* Solves the master with little effort and branches on arrivals; where
+         * those are decided, solves it with more effort and branches on
+         * cardinalities. */
+        const mo_cg_column_pool *pool = mo_cg_master_columns(s->master);
+        status = mo_cg_master_solve(s->master, state, &node_effort, s->stop,
+                                    &refuted, err);
+
+        if (status == MO_OK && !refuted && may_continue(s) &&
+            s->branches_on_arrivals)
+            status =
+                mo_cg_branch_on_arrival(s->c, state, pool, children, &n, err);
+        if (!(status != MO_OK || refuted || n > 0 || !may_continue(s))) {
+            status = mo_cg_master_solve(s->master, state, &leaf_effort, s->stop,
+                                        &refuted, err);
+            if (status == MO_OK && !refuted && may_continue(s) &&
+                state->n_limits < s->max_limits)
+                status = mo_cg_branch_on_cardinality(s->c, state, pool,
+                                                     children, &n, err);
+        }
+    }
     for (int i = 0; i < n; i++)
         s->stack[s->n++] = children[i];
     *unresolved = !refuted && n == 0;
     mo_cg_node_free(state);
-    return status;
-}
-
-/* Runs until all nodes are pruned, or one stays unresolved, or the iterations
- * of this slice are done. */
-static mo_status run_search(tree_search *s, int64_t steps,
-                            const mo_cg_options *options, bool *done,
-                            bool *refuted, mo_error *err)
-{
-    int64_t before = mo_cg_master_iterations(s->master);
-    bool unresolved = false;
-    mo_status status = MO_OK;
-
-    while (s->n > 0 && !unresolved && status == MO_OK &&
-           mo_cg_master_iterations(s->master) - before <= steps)
-        status = process_node(s, &unresolved, err);
-    *done = status != MO_OK || unresolved || s->n == 0;
-    *refuted = status == MO_OK && !unresolved && s->n == 0;
-    if (unresolved && options->device)
-        status = round_columns(s->c, mo_cg_master_columns(s->master), MIDDLE,
-                               options->device, options->start_ns,
-                               options->suggested, err);
     return status;
 }
 
@@ -239,10 +213,13 @@ static mo_status search_init(tree_search *s, const mo_cg_problem *c, int effort,
     mo_status status;
 
     *s = (tree_search){ .c = c,
-                        .effort = { STEPS, ROUNDS, NULL },
-                        .leaf_effort = { LEAF_STEPS, LEAF_ROUNDS, NULL },
                         .nodes_left = MAX_NODES << (effort - 1),
-                        .max_limits = 2 + 2 * effort };
+                        .max_limits =
+                            mo_ablated(MO_ABLATION_colgen_cardinality_branching)
+                                ? 0
+                                : 2 + 2 * effort,
+                        .branches_on_arrivals =
+                            !mo_ablated(MO_ABLATION_colgen_arrival_branching) };
     status = mo_cg_node_new(c, &s->stack[0], err);
     if (status != MO_OK)
         return status;
@@ -274,20 +251,27 @@ typedef struct subproblem {
     mo_cg_problem *c;
 } subproblem;
 
-static mo_status subproblem_init(const mo_forkjoin *fork,
-                                 const mo_regime *regime, int a, int b,
-                                 int64_t time_ns, subproblem *q, mo_error *err)
+static mo_status subproblem_init(const mo_forkjoin_case *at, int64_t time_ns,
+                                 const mo_cg_budget *budget, subproblem *q,
+                                 mo_error *err)
 {
+    const mo_forkjoin *fork = at->fork;
+    int cells;
     mo_status status;
 
     *q = (subproblem){ NULL, NULL };
-    if (fork->n_classes == 0 || fork->n_classes > MAX_CLASSES ||
+    if ((fork->relaxed && mo_ablated(MO_ABLATION_in_forest)) ||
+        fork->n_classes == 0 || fork->n_classes > MAX_CLASSES ||
         fork->places->x->n_devices > MAX_DEVICES)
         return MO_OK;
     status = mo_cg_tree_new(fork, &q->tree, err);
-    if (status == MO_OK && choose_cells(fork, q->tree) > 0)
-        status = mo_cg_problem_new(fork, q->tree, regime, a, b, time_ns,
-                                   choose_cells(fork, q->tree), &q->c, err);
+    if (status != MO_OK)
+        return status;
+    cells = choose_cells(fork, q->tree);
+    if (cells > 0)
+        status = mo_cg_problem_new(at, q->tree, time_ns, cells, &q->c, err);
+    if (status == MO_OK && q->c && budget)
+        status = mo_cg_problem_set_budget(q->c, budget, err);
     return status;
 }
 
@@ -302,19 +286,15 @@ struct mo_cg_search {
     tree_search tree_search;
 };
 
-static mo_status open_search(const mo_forkjoin *fork, const mo_regime *regime,
-                             int a, int b, int64_t time_ns, int effort,
-                             const mo_cg_budget *budget, mo_cg_search **search,
-                             mo_error *err)
+static mo_status open_search(const mo_forkjoin_case *at, int64_t time_ns,
+                             int effort, const mo_cg_budget *budget,
+                             mo_cg_search **search, mo_error *err)
 {
     mo_cg_search *q = calloc(1, sizeof *q);
-    mo_status status;
+    mo_status status = q ? MO_OK : mo_fail_memory(err);
 
-    if (!q)
-        return mo_fail_memory(err);
-    status = subproblem_init(fork, regime, a, b, time_ns, &q->subproblem, err);
-    if (status == MO_OK && q->subproblem.c && budget)
-        status = mo_cg_problem_set_budget(q->subproblem.c, budget, err);
+    if (status == MO_OK && !mo_ablated(MO_ABLATION_colgen_refutation))
+        status = subproblem_init(at, time_ns, budget, &q->subproblem, err);
     if (status == MO_OK && q->subproblem.c)
         status =
             search_init(&q->tree_search, q->subproblem.c,
@@ -326,11 +306,10 @@ static mo_status open_search(const mo_forkjoin *fork, const mo_regime *regime,
     return status;
 }
 
-mo_status mo_cg_search_new(const mo_forkjoin *fork, const mo_regime *regime,
-                           int a, int b, int64_t time_ns, int effort,
-                           mo_cg_search **search, mo_error *err)
+mo_status mo_cg_search_new(const mo_forkjoin_case *c, int64_t time_ns,
+                           int effort, mo_cg_search **search, mo_error *err)
 {
-    return open_search(fork, regime, a, b, time_ns, effort, NULL, search, err);
+    return open_search(c, time_ns, effort, NULL, search, err);
 }
 
 void mo_cg_search_free(mo_cg_search *q)
@@ -356,18 +335,34 @@ mo_status mo_cg_search_run(mo_cg_search *q, int64_t steps,
         *options->suggested = false;
     if (s->n == 0)
         return MO_OK;
-    s->effort.stop = s->leaf_effort.stop = options->stop;
-    return run_search(s, steps, options, done, refuted, err);
+    s->stop = options->stop;
+
+    /* Runs until all nodes are pruned, or one stays unresolved, or the
+     * iterations of this slice are done. */
+    int64_t before = mo_cg_master_iterations(s->master);
+    bool unresolved = false;
+    mo_status status = MO_OK;
+
+    while (s->n > 0 && !unresolved && status == MO_OK &&
+           mo_cg_master_iterations(s->master) - before <= steps)
+        status = process_node(s, &unresolved, err);
+    *done = status != MO_OK || unresolved || s->n == 0;
+    *refuted = status == MO_OK && !unresolved && s->n == 0;
+    if (unresolved && options->device)
+        status = round_columns(s->c, mo_cg_master_columns(s->master), MIDDLE,
+                               options->device, options->start_ns,
+                               options->suggested, err);
+    return status;
 }
 
-mo_status mo_cg_refute(const mo_forkjoin *fork, const mo_regime *regime, int a,
-                       int b, int64_t time_ns, const mo_cg_options *options,
-                       bool *refuted, mo_error *err)
+mo_status mo_cg_refute(const mo_forkjoin_case *c, int64_t time_ns,
+                       const mo_cg_options *options, bool *refuted,
+                       mo_error *err)
 {
     mo_cg_search *q = NULL;
     bool done;
-    mo_status status = open_search(fork, regime, a, b, time_ns, options->effort,
-                                   options->budget, &q, err);
+    mo_status status =
+        open_search(c, time_ns, options->effort, options->budget, &q, err);
 
     *refuted = false;
     if (status == MO_OK)
@@ -378,57 +373,141 @@ mo_status mo_cg_refute(const mo_forkjoin *fork, const mo_regime *regime, int a,
     return status;
 }
 
+/*
+ * A schedule whose time t and prices are together less than the target has
+ *
+ *     least time <= t <= target - 1 - least prices.
+ *
+ * These times are divided into intervals.  If t is in [from, to], the prices
+ * are at most target - 1 - from: no such schedule exists if none within the
+ * horizon `to` has prices within that budget (branch_and_price.h), or if its
+ * prices and any resource's load exceed the target together: that does not
+ * depend on t, so that intervals are wide.  One that is not refuted is halved.
+ */
+
+enum {
+    FIRST_INTERVALS = 2, /* at first the times are divided by this */
+    LEAST_WIDTH = 400,   /* an interval is no less than target / 400 */
+    MAX_FAILURES = 4,    /* intervals that are not refuted, in all */
+    INTERVAL_STEPS = 300 /* iterations of the master for an interval */
+};
+
+/* The least prices of all branches together. */
+static int64_t least_prices_ns(const mo_cg_priced_task *t)
+{
+    const mo_allowed_devices *places = t->at.fork->places;
+    int n_devices = places->x->n_devices;
+    int64_t sum = 0;
+
+    for (int c = 0; c < t->at.fork->n_classes; c++) {
+        const mo_forkjoin_class *class = &t->at.fork->classes[c];
+
+        for (int i = 0; i < class->count * class->n; i++) {
+            int64_t least = INT64_MAX;
+
+            for (int k = 0; k < n_devices; k++)
+                least = mo_min_i64(
+                    least,
+                    t->price_ns[(int64_t) class->members[i] * n_devices + k]);
+            sum += least;
+        }
+    }
+    return sum;
+}
+
+mo_status mo_cg_priced_refute(const mo_cg_priced_task *t, int64_t target_ns,
+                              bool *refuted, int *n_calls, mo_error *err)
+{
+    int64_t from_ns = mo_max_i64(t->least_ns, 1);
+    int64_t last_ns = target_ns - 1 - least_prices_ns(t);
+    int64_t least_width = target_ns / LEAST_WIDTH + 1;
+    int64_t width =
+        mo_max_i64((last_ns - from_ns) / FIRST_INTERVALS + 1, least_width);
+    mo_status status = MO_OK;
+    int failures = 0;
+
+    *refuted = false;
+    if (mo_ablated(MO_ABLATION_colgen_priced_refutation))
+        return MO_OK;
+    while (from_ns <= last_ns) {
+        int64_t to_ns = mo_min_i64(from_ns + width - 1, last_ns);
+        bool done = false;
+
+        if (mo_stop_reached(t->stop))
+            return MO_OK;
+        ++*n_calls;
+
+        /* Refutes times within an interval. */
+        /* A nanosecond more than the budget: far above what division rounds. */
+        mo_cg_budget budget = { .ns = (double) (target_ns - from_ns),
+                                .op_price_ns = t->price_ns,
+                                .sum_ns = (double) target_ns,
+                                .from_ns = from_ns };
+        mo_cg_options options = { .effort = 1,
+                                  .stop = t->stop,
+                                  .budget = &budget,
+                                  .steps = INTERVAL_STEPS };
+
+        status = mo_cg_refute(&t->at, to_ns, &options, &done, err);
+        failures += !done;
+        if (status != MO_OK || failures == MAX_FAILURES ||
+            (!done && width <= least_width))
+            return status;
+        if (done) {
+            from_ns = to_ns + 1;
+            width += width / 2;
+        } else {
+            width = mo_max_i64(width / 2, least_width);
+        }
+    }
+    *refuted = true;
+    return MO_OK;
+}
+
 struct mo_cg_relaxation {
     subproblem subproblem;
     mo_cg_node *root;
     mo_cg_master *master;
 };
 
-/* Requires the broadcast tensor on these devices and forbids it on the
- * others. */
-static void fix_receivers(const mo_cg_problem *c, const bool *receives,
-                          mo_cg_node *root)
-{
-    for (int k = 0; k < c->n_devices; k++)
-        if (root->arrival[k] == MO_CG_ARRIVAL_UNDECIDED)
-            root->arrival[k] =
-                receives[k] ? MO_CG_ARRIVAL_REQUIRED : MO_CG_ARRIVAL_FORBIDDEN;
-}
-
 static mo_status solve_root(mo_cg_relaxation *r, const bool *receives,
                             const mo_stop *stop, bool *refuted, mo_error *err)
 {
     const mo_cg_problem *c = r->subproblem.c;
-    mo_cg_effort effort = { ROOT_STEPS, ROOT_ROUNDS, stop };
     mo_status status = mo_cg_node_new(c, &r->root, err);
 
-    if (status == MO_OK && receives)
-        fix_receivers(c, receives, r->root);
+    /* Requires the broadcast tensor on these devices and forbids it on the
+     * others. */
+    for (int k = 0; k < c->n_devices && receives && status == MO_OK; k++)
+        if (r->root->arrival[k] == MO_CG_ARRIVAL_UNDECIDED)
+            r->root->arrival[k] =
+                receives[k] ? MO_CG_ARRIVAL_REQUIRED : MO_CG_ARRIVAL_FORBIDDEN;
     *refuted = status == MO_OK && !mo_cg_node_propagate(c, r->root);
     if (status != MO_OK || *refuted)
         return status;
     status = mo_cg_master_new(c, r->root, &r->master, err);
     return status == MO_OK
-               ? mo_cg_master_solve(r->master, r->root, &effort, refuted, err)
+               ? mo_cg_master_solve(r->master, r->root, &root_effort, stop,
+                                    refuted, err)
                : status;
 }
 
-mo_status mo_cg_relaxation_new(const mo_forkjoin *fork, const mo_regime *regime,
-                               int a, int b, int64_t time_ns,
+mo_status mo_cg_relaxation_new(const mo_forkjoin_case *c, int64_t time_ns,
                                const bool *receives, const mo_cg_budget *budget,
                                const mo_stop *stop,
                                mo_cg_relaxation **relaxation, mo_error *err)
 {
-    mo_cg_relaxation *r = calloc(1, sizeof *r);
+    mo_cg_relaxation *r;
     bool refuted = true;
-    mo_status status = MO_OK;
+    mo_status status;
 
     *relaxation = NULL;
+    if (mo_ablated(MO_ABLATION_colgen_relaxation))
+        return MO_OK;
+    r = calloc(1, sizeof *r);
     if (!r)
         return mo_fail_memory(err);
-    status = subproblem_init(fork, regime, a, b, time_ns, &r->subproblem, err);
-    if (status == MO_OK && r->subproblem.c && budget)
-        status = mo_cg_problem_set_budget(r->subproblem.c, budget, err);
+    status = subproblem_init(c, time_ns, budget, &r->subproblem, err);
     if (status == MO_OK && r->subproblem.c)
         status = solve_root(r, receives, stop, &refuted, err);
     if (status == MO_OK && !refuted)

@@ -38,23 +38,35 @@ typedef struct mo_cg_options {
     bool *suggested;
 } mo_cg_options;
 
-/* Sets *refuted to true when, with u on device a and v on device b (MO_FREE:
- * any, as in load_bound.h), v cannot start within time_ns, not even exactly
+/* Sets *refuted to true when v cannot start within time_ns, not even exactly
  * then, unless the branches cost more than the budget. False proves nothing.
  * Returns MO_OK unless memory runs out. */
-mo_status mo_cg_refute(const mo_forkjoin *fork, const mo_regime *regime, int a,
-                       int b, int64_t time_ns, const mo_cg_options *options,
-                       bool *refuted, mo_error *err);
+mo_status mo_cg_refute(const mo_forkjoin_case *c, int64_t time_ns,
+                       const mo_cg_options *options, bool *refuted,
+                       mo_error *err);
+
+typedef struct mo_cg_priced_task {
+    mo_forkjoin_case at;
+    const int64_t *price_ns; /* by op of the fork's instance and device */
+    int64_t least_ns;        /* a lower bound on the time alone */
+    const mo_stop *stop;     /* NULL: none */
+} mo_cg_priced_task;
+
+/* Sets *refuted to true when time plus prices are at least target_ns, whatever
+ * the placement of the branches; false proves nothing. *n_calls is raised by
+ * the searches that this took, each of some hundred iterations of a master.
+ * Returns MO_OK unless memory runs out. */
+mo_status mo_cg_priced_refute(const mo_cg_priced_task *task, int64_t target_ns,
+                              bool *refuted, int *n_calls, mo_error *err);
 
 /* The same search in slices. */
 typedef struct mo_cg_search mo_cg_search;
 
 /* Allocates a search for the given time; the caller frees it with
- * mo_cg_search_free(), which accepts NULL. fork is borrowed and must outlive
- * the search. */
-mo_status mo_cg_search_new(const mo_forkjoin *fork, const mo_regime *regime,
-                           int a, int b, int64_t time_ns, int effort,
-                           mo_cg_search **search, mo_error *err);
+ * mo_cg_search_free(), which accepts NULL. The fork is borrowed and must
+ * outlive the search. */
+mo_status mo_cg_search_new(const mo_forkjoin_case *c, int64_t time_ns,
+                           int effort, mo_cg_search **search, mo_error *err);
 void mo_cg_search_free(mo_cg_search *search);
 
 /* Runs until more than `steps` further iterations of the master are done;
@@ -73,10 +85,9 @@ typedef struct mo_cg_relaxation mo_cg_relaxation;
  * (receives NULL: undecided).  budget, unless NULL, limits what the memory of
  * the branches costs.  *relaxation is NULL, with MO_OK returned, where the time
  * is refuted or the problem too large; the caller frees it with
- * mo_cg_relaxation_free(), which accepts NULL.  fork is borrowed and must
+ * mo_cg_relaxation_free(), which accepts NULL.  The fork is borrowed and must
  * outlive it. */
-mo_status mo_cg_relaxation_new(const mo_forkjoin *fork, const mo_regime *regime,
-                               int a, int b, int64_t time_ns,
+mo_status mo_cg_relaxation_new(const mo_forkjoin_case *c, int64_t time_ns,
                                const bool *receives, const mo_cg_budget *budget,
                                const mo_stop *stop,
                                mo_cg_relaxation **relaxation, mo_error *err);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "solvers/search/bound/colgen/master_row.h"
 #include "solvers/search/bound/colgen/node.h"
 
 #define NEGLIGIBLE 1e-4 /* of one branch, of an arrival */
@@ -27,40 +28,32 @@ static bool is_arrival(const mo_cg_column *p, int device)
     return p->class == MO_FREE && p->to == device && p->weight > NEGLIGIBLE;
 }
 
-static void collect_arrivals(const mo_cg_problem *c,
-                             const mo_cg_column_pool *pool, int device,
-                             arrival_stats *r)
-{
-    double weight = 0;
-
-    for (size_t i = 0; i < pool->n; i++) {
-        const mo_cg_column *p = pool->columns[i];
-
-        if (!is_arrival(p, device))
-            continue;
-        if (p->start[0] > c->horizon) {
-            r->never += p->weight;
-        } else {
-            r->mean += p->weight * (double) p->start[0];
-            weight += p->weight;
-        }
-    }
-    r->mean = weight > 0 ? r->mean / weight : 0;
-    for (size_t i = 0; i < pool->n && weight > 0; i++) {
-        const mo_cg_column *p = pool->columns[i];
-
-        if (is_arrival(p, device) && p->start[0] <= c->horizon)
-            r->deviation +=
-                p->weight / weight * fabs((double) p->start[0] - r->mean);
-    }
-}
-
 static arrival_stats collect_stats(const mo_cg_problem *c,
                                    const mo_cg_column_pool *pool, int device)
 {
     arrival_stats r = { 0 };
+    double weight = 0;
 
-    collect_arrivals(c, pool, device, &r);
+    for (size_t i = 0; i < pool->n; i++) {
+        const mo_cg_column *column = pool->columns[i];
+
+        if (!is_arrival(column, device))
+            continue;
+        if (column->start[0] > c->horizon) {
+            r.never += column->weight;
+        } else {
+            r.mean += column->weight * (double) column->start[0];
+            weight += column->weight;
+        }
+    }
+    r.mean = weight > 0 ? r.mean / weight : 0;
+    for (size_t i = 0; i < pool->n && weight > 0; i++) {
+        const mo_cg_column *column = pool->columns[i];
+
+        if (is_arrival(column, device) && column->start[0] <= c->horizon)
+            r.deviation += column->weight / weight *
+                           fabs((double) column->start[0] - r.mean);
+    }
     for (size_t i = 0; i < pool->n; i++) {
         const mo_cg_column *p = pool->columns[i];
 
@@ -95,60 +88,6 @@ static mo_status copy_twice(const mo_cg_problem *c, const mo_cg_node *state,
         *n = 2;
     else
         mo_cg_node_free(children[0]);
-    return status;
-}
-
-static mo_status branch_on_presence(const mo_cg_problem *c,
-                                    const mo_cg_node *state, int device,
-                                    mo_cg_node **children, int *n,
-                                    mo_error *err)
-{
-    mo_status status = copy_twice(c, state, children, n, err);
-
-    if (status == MO_OK) {
-        children[0]->arrival[device] = MO_CG_ARRIVAL_FORBIDDEN;
-        children[1]->arrival[device] = MO_CG_ARRIVAL_REQUIRED;
-    }
-    return status;
-}
-
-/* The mean, where arrivals lie on both sides of it; otherwise between the
- * first reader and the mean; within the second quarter of the window. */
-static int64_t choose_split_tick(const mo_cg_node *state, int device,
-                                 const arrival_stats *r)
-{
-    int64_t lo = state->arrival_min[device], hi = state->arrival_max[device];
-    int64_t middle = (int64_t) r->mean;
-
-    if (r->deviation < UNDECIDED * (double) (hi - lo))
-        middle = (r->first + middle) / 2;
-    if (middle < lo + (hi - lo) / 4)
-        middle = lo + (hi - lo) / 4;
-    if (middle > lo + (hi - lo) / 2)
-        middle = lo + (hi - lo) / 2;
-    return middle;
-}
-
-/* Branches behind the first tick of the window, where left-shift dominance
- * forbids arrivals for some time after it; otherwise near the mean. */
-static mo_status branch_on_time(const mo_cg_problem *c, const mo_cg_node *state,
-                                int device, const arrival_stats *r,
-                                mo_cg_node **children, int *n, mo_error *err)
-{
-    int64_t lo = state->arrival_min[device], last = lo;
-    int64_t next = mo_cg_left_shift_next(c, state, device, lo + 1);
-    mo_status status = copy_twice(c, state, children, n, err);
-
-    if (next > state->arrival_max[device])
-        next = state->arrival_max[device] + 1;
-    if ((double) (next - lo) < MIN_SPLIT * (double) c->horizon) {
-        last = choose_split_tick(state, device, r);
-        next = last + 1;
-    }
-    if (status == MO_OK) {
-        children[0]->arrival_max[device] = last;
-        children[1]->arrival_min[device] = next;
-    }
     return status;
 }
 
@@ -209,26 +148,44 @@ mo_status mo_cg_branch_on_arrival(const mo_cg_problem *c,
     *n = 0;
     if (device == MO_FREE)
         return MO_OK;
-    return state->arrival[device] == MO_CG_ARRIVAL_UNDECIDED
-               ? branch_on_presence(c, state, device, children, n, err)
-               : branch_on_time(c, state, device, &r, children, n, err);
-}
+    if (state->arrival[device] == MO_CG_ARRIVAL_UNDECIDED) {
+        mo_status status = copy_twice(c, state, children, n, err);
 
-/* Returns how many of a node's equals run on a device. */
-static double count_on_device(const mo_cg_problem *c,
-                              const mo_cg_column_pool *pool, int node,
-                              int device)
-{
-    int class = c->tree->nodes[node].class, root = c->tree->root[class];
-    double sum = 0;
-
-    for (size_t i = 0; i < pool->n; i++) {
-        const mo_cg_column *p = pool->columns[i];
-
-        if (p->class == class && p->device[node - root] == device)
-            sum += p->weight;
+        if (status == MO_OK) {
+            children[0]->arrival[device] = MO_CG_ARRIVAL_FORBIDDEN;
+            children[1]->arrival[device] = MO_CG_ARRIVAL_REQUIRED;
+        }
+        return status;
     }
-    return sum * c->fork->classes[class].count * c->tree->nodes[node].total;
+
+    /* Branches behind the first tick of the window, where left-shift dominance
+     * forbids arrivals for some time after it; otherwise near the mean. */
+    int64_t lo = state->arrival_min[device], last = lo;
+    int64_t next = mo_cg_left_shift_next(c, state, device, lo + 1);
+    mo_status status = copy_twice(c, state, children, n, err);
+
+    if (next > state->arrival_max[device])
+        next = state->arrival_max[device] + 1;
+    if ((double) (next - lo) < MIN_SPLIT * (double) c->horizon) {
+        /* The mean, where arrivals lie on both sides of it; otherwise between
+         * the first reader and the mean; within the second quarter of the
+         * window. */
+        int64_t hi = state->arrival_max[device];
+        last = (int64_t) r.mean;
+
+        if (r.deviation < UNDECIDED * (double) (hi - lo))
+            last = (r.first + last) / 2;
+        if (last < lo + (hi - lo) / 4)
+            last = lo + (hi - lo) / 4;
+        if (last > lo + (hi - lo) / 2)
+            last = lo + (hi - lo) / 2;
+        next = last + 1;
+    }
+    if (status == MO_OK) {
+        children[0]->arrival_max[device] = last;
+        children[1]->arrival_min[device] = next;
+    }
+    return status;
 }
 
 static double fractionality(double count)
@@ -249,7 +206,18 @@ static double most_fractional_count(const mo_cg_problem *c,
         if ((c->tree->nodes[i].reader == MO_FREE) != roots)
             continue;
         for (int k = 0; k < c->n_devices; k++) {
-            double on = count_on_device(c, pool, i, k);
+            /* How many of a node's equals run on a device. */
+            int class = c->tree->nodes[i].class, root = c->tree->root[class];
+            double sum = 0;
+
+            for (size_t j = 0; j < pool->n; j++) {
+                const mo_cg_column *p = pool->columns[j];
+
+                if (p->class == class && p->device[i - root] == k)
+                    sum += p->weight;
+            }
+            double on =
+                sum * c->fork->classes[class].count * c->tree->nodes[i].total;
 
             if (fractionality(on) > INTEGRAL &&
                 (*node == MO_FREE ||
@@ -263,42 +231,34 @@ static double most_fractional_count(const mo_cg_problem *c,
     return count;
 }
 
-static mo_status branch_on_count(const mo_cg_problem *c,
-                                 const mo_cg_node *state, int node, int device,
-                                 double count, mo_cg_node **children, int *n,
-                                 mo_error *err)
-{
-    const mo_cg_tree_node *of = &c->tree->nodes[node];
-    int all = c->fork->classes[of->class].count * of->total;
-    int most = (int) floor(count);
-    mo_cg_cardinality few = { node, device, false, most };
-    mo_cg_cardinality many = { node, device, true, all - most - 1 };
-    mo_status status = copy_twice(c, state, children, n, err);
-    int at = count - most < 0.5; /* the child with fewer is the nearer one */
-
-    if (status == MO_OK) {
-        children[at]->limits[children[at]->n_limits++] = few;
-        children[!at]->limits[children[!at]->n_limits++] = many;
-    }
-    return status;
-}
-
 mo_status mo_cg_branch_on_cardinality(const mo_cg_problem *c,
                                       const mo_cg_node *state,
                                       const mo_cg_column_pool *pool,
                                       mo_cg_node *children[MO_CG_MAX_CHILDREN],
                                       int *n, mo_error *err)
 {
-    int node, device = 0;
+    mo_cg_cardinality few = { 0 }, many;
     double count;
+    int at;
+    mo_status status;
 
     *n = 0;
     if (state->n_limits == MO_CG_MAX_CARDINALITIES)
         return MO_OK;
-    count = most_fractional_count(c, pool, true, &node, &device);
-    if (node == MO_FREE)
-        count = most_fractional_count(c, pool, false, &node, &device);
-    return node == MO_FREE ? MO_OK
-                           : branch_on_count(c, state, node, device, count,
-                                             children, n, err);
+    count = most_fractional_count(c, pool, true, &few.node, &few.device);
+    if (few.node == MO_FREE)
+        count = most_fractional_count(c, pool, false, &few.node, &few.device);
+    if (few.node == MO_FREE)
+        return MO_OK;
+    few.most = (int) floor(count);
+    many =
+        (mo_cg_cardinality){ few.node, few.device, true,
+                             mo_cg_multiplicity(c, few.node) - few.most - 1 };
+    at = count - few.most < 0.5; /* the child with fewer is the nearer one */
+    status = copy_twice(c, state, children, n, err);
+    if (status == MO_OK) {
+        children[at]->limits[children[at]->n_limits++] = few;
+        children[!at]->limits[children[!at]->n_limits++] = many;
+    }
+    return status;
 }

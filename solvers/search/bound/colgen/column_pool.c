@@ -84,46 +84,38 @@ static bool has_resource(const mo_cg_problem *c, int pair, int resource)
     return false;
 }
 
-/* Returns whether a job overlaps the time in which the broadcast tensor must
- * be in transfer (its compulsory part) on the same resource. */
-static bool blocks_broadcast(const mo_cg_problem *c, const mo_cg_node *s,
-                             const mo_cg_job *job)
-{
-    for (int k = 0; k < c->n_devices; k++)
-        if (s->arrival[k] == MO_CG_ARRIVAL_REQUIRED &&
-            job->start < s->arrival_min[k] &&
-            job->start + job->length >
-                s->arrival_max[k] - mo_cg_broadcast_ticks(c, k) &&
-            has_resource(c, mo_cg_pair(c, c->u_device, k), job->resource))
-            return true;
-    return false;
-}
-
-static bool is_arrival_feasible(const mo_cg_problem *c, const mo_cg_node *s,
-                                int device, int64_t tick)
-{
-    if (tick > c->horizon)
-        return s->arrival[device] == MO_CG_ARRIVAL_UNDECIDED;
-    return s->arrival[device] != MO_CG_ARRIVAL_FORBIDDEN &&
-           tick >= s->arrival_min[device] && tick <= s->arrival_max[device];
-}
-
 bool mo_cg_column_is_feasible(const mo_cg_column_pool *pool,
                               const mo_cg_column *p, const mo_cg_node *s)
 {
     const mo_cg_problem *c = pool->c;
 
-    if (p->class == MO_FREE)
-        return is_arrival_feasible(c, s, p->to, p->start[0]);
+    if (p->class == MO_FREE) {
+        int64_t tick = p->start[0];
+
+        if (tick > c->horizon)
+            return s->arrival[p->to] == MO_CG_ARRIVAL_UNDECIDED;
+        return s->arrival[p->to] != MO_CG_ARRIVAL_FORBIDDEN &&
+               tick >= s->arrival_min[p->to] && tick <= s->arrival_max[p->to];
+    }
     for (int i = 0, n = count_nodes(c, p); i < n; i++) {
         int at = mo_cg_index(c, c->tree->root[p->class] + i, p->device[i]);
 
         if (p->start[i] < s->est[at] || p->start[i] > s->lst[at])
             return false;
     }
-    for (int i = 0; i < p->n_jobs; i++)
-        if (blocks_broadcast(c, s, &p->jobs[i]))
-            return false;
+    for (int i = 0; i < p->n_jobs; i++) {
+        /* Whether a job overlaps the time in which the broadcast tensor must
+         * be in transfer (its compulsory part) on the same resource. */
+        const mo_cg_job *job = &p->jobs[i];
+
+        for (int k = 0; k < c->n_devices; k++)
+            if (s->arrival[k] == MO_CG_ARRIVAL_REQUIRED &&
+                job->start < s->arrival_min[k] &&
+                job->start + job->length >
+                    s->arrival_max[k] - mo_cg_broadcast_ticks(c, k) &&
+                has_resource(c, mo_cg_pair(c, c->u_device, k), job->resource))
+                return false;
+    }
     return true;
 }
 

@@ -102,21 +102,6 @@ static void sum_prefixes(const mo_cg_problem *c, mo_cg_cost_curve *curve)
     }
 }
 
-static void sum_pair_curve(mo_cg_dual_profile *p, int pair)
-{
-    const mo_cg_problem *c = p->c;
-    mo_cg_cost_curve *curve = &p->pairs[pair];
-
-    clear_slopes(c, curve);
-    for (int i = c->pair_start[pair]; i < c->pair_start[pair + 1]; i++) {
-        const double *slope = p->resources[c->pair_resource[i]].slope;
-
-        for (int g = 0; g < c->cells; g++)
-            curve->slope[g] += slope[g];
-    }
-    sum_prefixes(c, curve);
-}
-
 /* per_ns: the dual of each ns of the sum.  The prefix sums add what the cells
  * cost to the total. */
 static void add_sum_dual(mo_cg_dual_profile *p, const mo_cg_row *row,
@@ -186,8 +171,18 @@ void mo_cg_dual_profile_set(mo_cg_dual_profile *p, const mo_cg_row *rows, int n,
         sum_prefixes(c, &p->resources[r]);
         p->total += p->resources[r].sum[c->cells];
     }
-    for (int pair = 0; pair < c->n_devices * c->n_devices; pair++)
-        sum_pair_curve(p, pair);
+    for (int pair = 0; pair < c->n_devices * c->n_devices; pair++) {
+        mo_cg_cost_curve *curve = &p->pairs[pair];
+
+        clear_slopes(c, curve);
+        for (int i = c->pair_start[pair]; i < c->pair_start[pair + 1]; i++) {
+            const double *slope = p->resources[c->pair_resource[i]].slope;
+
+            for (int g = 0; g < c->cells; g++)
+                curve->slope[g] += slope[g];
+        }
+        sum_prefixes(c, curve);
+    }
 }
 
 static double cost_until(const mo_cg_problem *c, const mo_cg_cost_curve *curve,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "solvers/search/bound/colgen/dual_profile.h"
 #include "solvers/search/bound/colgen/master_lp.h"
 #include "solvers/search/bound/colgen/price_branch.h"
@@ -23,7 +24,8 @@ enum {
     INITIAL_INTERVALS = 2,   /* capacity rows per resource at first, ... */
     FEW_RESOURCES = 24,      /* ... if there are no more resources than this */
     INTERVALS_PER_ROUND = 2, /* per resource in one round of separation */
-    MAX_RELEASE_ROWS = 64
+    MAX_RELEASE_ROWS = 64,
+    ITERATION_WORK = 2500000 /* of an iteration (mo_stop_spend) */
 };
 
 /* Least excess of a separated row: of a capacity row in parts of all cells, of
@@ -54,6 +56,7 @@ struct mo_cg_master {
     double best_bound;  /* dual bound at lp->best_duals */
     double max_terms;   /* upper limit of the terms that add up to a bound */
     int64_t iterations; /* so far */
+    bool has_smoothing, has_release_rows, has_separation; /* not switched off */
 };
 
 /*
@@ -61,33 +64,15 @@ struct mo_cg_master {
  * window into intervals; behind each tick the dual of one more is paid.
  */
 
-/* Keeps the cheapest arrival between two ticks if it improves on *least. */
-static void try_arrival_interval(const mo_cg_problem *c,
-                                 const mo_cg_dual_profile *prices, int device,
-                                 int64_t from, int64_t to, double release_cost,
-                                 double *least, int64_t *tick)
-{
-    int64_t length = mo_cg_broadcast_ticks(c, device), start;
-    const mo_cg_cost_curve *curve =
-        &prices->pairs[mo_cg_pair(c, c->u_device, device)];
-    double price;
-
-    if (from > to)
-        return;
-    price = release_cost + mo_cg_cheapest_start(c, curve, length, from - length,
-                                                to - length, &start);
-    if (price < *least) {
-        *least = price;
-        *tick = start + length;
-    }
-}
-
 static double price_broadcast(const mo_cg_problem *c,
                               const mo_cg_dual_profile *prices,
                               const mo_cg_node *state, int device,
                               int64_t *tick)
 {
+    const mo_cg_cost_curve *curve =
+        &prices->pairs[mo_cg_pair(c, c->u_device, device)];
     int64_t from = state->arrival_min[device], to = state->arrival_max[device];
+    int64_t length = mo_cg_broadcast_ticks(c, device);
     double release_cost = 0, all = 0, least;
 
     for (int i = 0; i < prices->n_releases; i++)
@@ -97,38 +82,31 @@ static double price_broadcast(const mo_cg_problem *c,
      * required. */
     *tick = c->horizon + 1;
     least = state->arrival[device] == MO_CG_ARRIVAL_UNDECIDED ? all : INFINITY;
-    for (int i = 0; i < prices->n_releases; i++) {
-        const mo_cg_release_dual *release = &prices->releases[i];
+    /* The last interval ends with the window. */
+    for (int i = 0; i <= prices->n_releases; i++) {
+        const mo_cg_release_dual *release =
+            i < prices->n_releases ? &prices->releases[i] : NULL;
+        int64_t last = to, start;
 
-        if (release->row.device != device)
+        if (release && release->row.device != device)
             continue;
-        try_arrival_interval(c, prices, device, from,
-                             release->row.tick - 1 < to ? release->row.tick - 1
-                                                        : to,
-                             release_cost, &least, tick);
-        if (release->row.tick > from)
+        if (release && release->row.tick - 1 < to)
+            last = release->row.tick - 1;
+        if (from <= last) {
+            double price = release_cost +
+                           mo_cg_cheapest_start(c, curve, length, from - length,
+                                                last - length, &start);
+
+            if (price < least) {
+                least = price;
+                *tick = start + length;
+            }
+        }
+        if (release && release->row.tick > from)
             from = release->row.tick;
-        release_cost += release->price;
+        release_cost += release ? release->price : 0;
     }
-    try_arrival_interval(c, prices, device, from, to, release_cost, &least,
-                         tick);
     return least;
-}
-
-static void make_broadcast_column(const mo_cg_problem *c, int device,
-                                  int64_t tick, mo_cg_column *column)
-{
-    int pair = mo_cg_pair(c, c->u_device, device);
-    int64_t length = mo_cg_broadcast_ticks(c, device);
-
-    column->class = MO_FREE;
-    column->to = device;
-    column->start[0] = tick;
-    column->n_jobs = 0;
-    for (int i = c->pair_start[pair];
-         i < c->pair_start[pair + 1] && tick <= c->horizon; i++)
-        column->jobs[column->n_jobs++] =
-            (mo_cg_job){ c->pair_resource[i], 1, tick - length, length };
 }
 
 static void add_initial_rows(mo_cg_master *m)
@@ -161,20 +139,6 @@ static void add_initial_rows(mo_cg_master *m)
         p->best_duals[i] = 1.0 / p->n_rows;
 }
 
-static mo_status allocate_buffers(mo_cg_master *m, mo_error *err)
-{
-    size_t jobs = (size_t) mo_cg_pricer_max_jobs(m->pricer) + 1;
-    size_t nodes = (size_t) m->c->n_nodes + 1;
-
-    m->column.device = calloc(nodes, sizeof *m->column.device);
-    m->column.start = calloc(nodes, sizeof *m->column.start);
-    m->column.jobs = calloc(jobs, sizeof *m->column.jobs);
-    m->duals = calloc((size_t) m->lp->max_rows, sizeof *m->duals);
-    if (!m->column.device || !m->column.start || !m->column.jobs || !m->duals)
-        return mo_fail_memory(err);
-    return MO_OK;
-}
-
 mo_status mo_cg_master_new(const mo_cg_problem *c, const mo_cg_node *state,
                            mo_cg_master **master, mo_error *err)
 {
@@ -184,6 +148,9 @@ mo_status mo_cg_master_new(const mo_cg_problem *c, const mo_cg_node *state,
     if (!m)
         return mo_fail_memory(err);
     m->c = c;
+    m->has_smoothing = !mo_ablated(MO_ABLATION_colgen_smoothing);
+    m->has_release_rows = !mo_ablated(MO_ABLATION_colgen_release_rows);
+    m->has_separation = !mo_ablated(MO_ABLATION_colgen_separation);
     m->max_terms = c->n_devices;
     for (int i = 0; i < c->fork->n_classes; i++)
         m->max_terms +=
@@ -196,8 +163,18 @@ mo_status mo_cg_master_new(const mo_cg_problem *c, const mo_cg_node *state,
         status = mo_cg_usage_new(c, &m->usage, err);
     if (status == MO_OK)
         status = mo_cg_master_lp_new(c, &m->lp, err);
-    if (status == MO_OK)
-        status = allocate_buffers(m, err);
+    if (status == MO_OK) {
+        size_t jobs = (size_t) mo_cg_pricer_max_jobs(m->pricer) + 1;
+        size_t nodes = (size_t) m->c->n_nodes + 1;
+
+        m->column.device = calloc(nodes, sizeof *m->column.device);
+        m->column.start = calloc(nodes, sizeof *m->column.start);
+        m->column.jobs = calloc(jobs, sizeof *m->column.jobs);
+        m->duals = calloc((size_t) m->lp->max_rows, sizeof *m->duals);
+        if (!m->column.device || !m->column.start || !m->column.jobs ||
+            !m->duals)
+            status = mo_fail_memory(err);
+    }
     if (status != MO_OK) {
         mo_cg_master_free(m);
         return status;
@@ -243,16 +220,6 @@ static mo_status price_class(mo_cg_master *m, int class, bool must,
     return status;
 }
 
-static mo_status price_arrival(mo_cg_master *m, int device, bool must,
-                               double *least, bool *cut, mo_error *err)
-{
-    int64_t tick;
-
-    *least = price_broadcast(m->c, m->profile, m->state, device, &tick);
-    make_broadcast_column(m->c, device, tick, &m->column);
-    return mo_cg_master_lp_add_column(m->lp, &m->column, must, cut, err);
-}
-
 /* Computes the Lagrangian bound at given duals: the cost of the cheapest
  * columns of all branches and arrivals. Adds these columns to the LP. */
 static mo_status compute_dual_bound(mo_cg_master *m, const double *price,
@@ -272,29 +239,24 @@ static mo_status compute_dual_bound(mo_cg_master *m, const double *price,
     }
     for (int k = 0; k < c->n_devices && status == MO_OK; k++)
         if (m->state->arrival[k] != MO_CG_ARRIVAL_FORBIDDEN) {
-            status = price_arrival(m, k, must, &least, cut, err);
+            int64_t tick, length = mo_cg_broadcast_ticks(m->c, k);
+            int pair = mo_cg_pair(m->c, m->c->u_device, k);
+
+            least = price_broadcast(m->c, m->profile, m->state, k, &tick);
+            m->column.class = MO_FREE;
+            m->column.to = k;
+            m->column.start[0] = tick;
+            m->column.n_jobs = 0;
+            for (int i = m->c->pair_start[pair];
+                 i < m->c->pair_start[pair + 1] && tick <= m->c->horizon; i++)
+                m->column.jobs[m->column.n_jobs++] =
+                    (mo_cg_job){ m->c->pair_resource[i], 1, tick - length,
+                                 length };
+            status =
+                mo_cg_master_lp_add_column(m->lp, &m->column, must, cut, err);
             *value += least;
         }
     return status;
-}
-
-/*
- * Whether a bound proves infeasibility in spite of rounding errors.
- *
- * Duals are taken as the doubles they are, so only sums of them are rounded.
- * The cost of an interval of a resource is a difference of two sums of at most
- * `cells` slopes, each of at most as many duals as there are rows, and none is
- * larger than the sum of all, which is about 1; a bound adds up at most
- * `max_terms` of these and of the costs of release and cardinality rows, times
- * whole numbers. So it is off by less than the margin below, as is the sum of
- * all duals.
- */
-static bool exceeds_capacity(const mo_cg_master *m, double value)
-{
-    double margin = 8 * DBL_EPSILON * m->max_terms *
-                    (m->c->cells + m->lp->n_rows + m->max_terms);
-
-    return value > (m->profile->total + margin) * (1 + margin);
 }
 
 static mo_status try_duals(mo_cg_master *m, const double *price, bool must,
@@ -305,7 +267,22 @@ static mo_status try_duals(mo_cg_master *m, const double *price, bool must,
 
     if (status != MO_OK)
         return status;
-    *refuted = exceeds_capacity(m, value);
+
+    /*
+     * Whether a bound proves infeasibility in spite of rounding errors.
+     *
+     * Duals are taken as the doubles they are, so only sums of them are
+     * rounded. The cost of an interval of a resource is a difference of two
+     * sums of at most `cells` slopes, each of at most as many duals as there
+     * are rows, and none is larger than the sum of all, which is about 1; a
+     * bound adds up at most `max_terms` of these and of the costs of release
+     * and cardinality rows, times whole numbers. So it is off by less than the
+     * margin below, as is the sum of all duals.
+     */
+    double margin = 8 * DBL_EPSILON * m->max_terms *
+                    (m->c->cells + m->lp->n_rows + m->max_terms);
+
+    *refuted = value > (m->profile->total + margin) * (1 + margin);
     if (value > m->best_bound) {
         m->best_bound = value;
         memmove(m->lp->best_duals, price,
@@ -343,7 +320,7 @@ static bool separate_release_rows(mo_cg_master *m, double factor)
     const mo_cg_problem *c = m->c;
     bool added = false;
 
-    for (int i = 0; i < c->n_nodes; i++)
+    for (int i = 0; i < c->n_nodes && m->has_release_rows; i++)
         for (int k = 0; k < c->n_devices; k++) {
             mo_cg_row worst;
 
@@ -364,22 +341,14 @@ static bool separate_rows(mo_cg_master *m)
 {
     bool added;
 
+    if (!m->has_separation)
+        return false;
     mo_cg_master_lp_weigh_columns(m->lp);
     added = separate_release_rows(m, 1);
     added |= separate_capacity_rows(m, 1);
     if (!added)
         added = separate_release_rows(m, FINE_FACTOR);
     return added || separate_capacity_rows(m, FINE_FACTOR);
-}
-
-/* duals = best + factor * (duals of the LP - best) */
-static void smooth_duals(mo_cg_master *m, double factor)
-{
-    const double *price = mo_cg_master_lp_duals(m->lp);
-    const double *best = m->lp->best_duals;
-
-    for (int i = 0; i < m->lp->n_rows; i++)
-        m->duals[i] = best[i] + factor * (price[i] - best[i]);
 }
 
 /* One iteration: columns at new duals, or new rows. *on is set to whether
@@ -399,8 +368,15 @@ static mo_status run_iteration(mo_cg_master *m, int *rounds, bool *on,
         *on = (*rounds)-- > 0 && separate_rows(m);
         return *on ? mo_cg_master_lp_rebuild(m->lp, err) : MO_OK;
     }
-    for (int i = 0; i < N_SMOOTHING && status == MO_OK && !*refuted; i++) {
-        smooth_duals(m, smoothing[i]);
+    for (int i = m->has_smoothing ? 0 : N_SMOOTHING - 1;
+         i < N_SMOOTHING && status == MO_OK && !*refuted; i++) {
+        /* duals = best + factor * (duals of the LP - best) */
+        double factor = smoothing[i];
+        const double *price = mo_cg_master_lp_duals(m->lp);
+        const double *best = m->lp->best_duals;
+
+        for (int j = 0; j < m->lp->n_rows; j++)
+            m->duals[j] = best[j] + factor * (price[j] - best[j]);
         status = try_duals(m, m->duals, false, &cut, refuted, err);
     }
     *on = cut;
@@ -408,8 +384,8 @@ static mo_status run_iteration(mo_cg_master *m, int *rounds, bool *on,
 }
 
 mo_status mo_cg_master_solve(mo_cg_master *m, const mo_cg_node *state,
-                             const mo_cg_effort *effort, bool *refuted,
-                             mo_error *err)
+                             const mo_cg_effort *effort, const mo_stop *stop,
+                             bool *refuted, mo_error *err)
 {
     bool on = true, cut = false;
     int rounds = effort->rounds;
@@ -423,7 +399,7 @@ mo_status mo_cg_master_solve(mo_cg_master *m, const mo_cg_node *state,
     if (status == MO_OK)
         status = try_duals(m, m->lp->best_duals, true, &cut, refuted, err);
     for (int i = 0; i < effort->steps && on && status == MO_OK && !*refuted &&
-                    !mo_stop_reached(effort->stop);
+                    !mo_stop_spend(stop, ITERATION_WORK);
          i++)
         status = run_iteration(m, &rounds, &on, refuted, err);
     if (status == MO_OK)

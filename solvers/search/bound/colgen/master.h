@@ -22,7 +22,6 @@ typedef struct mo_cg_master mo_cg_master;
 typedef struct mo_cg_effort {
     int steps;  /* iterations: solve the LP, price */
     int rounds; /* of separation: new rows, then a new LP */
-    const mo_stop *stop;
 } mo_cg_effort;
 
 /* Allocates a master; state is the propagated root node and is used only here.
@@ -32,11 +31,12 @@ mo_status mo_cg_master_new(const mo_cg_problem *c, const mo_cg_node *state,
                            mo_cg_master **master, mo_error *err);
 void mo_cg_master_free(mo_cg_master *master);
 
-/* Runs column generation on a node within an effort. Sets *refuted to whether
+/* Runs column generation on a node within an effort, until the stop is reached
+ * (NULL: never). Sets *refuted to whether
  * the dual bound proves the node infeasible; false proves nothing. */
 mo_status mo_cg_master_solve(mo_cg_master *master, const mo_cg_node *state,
-                             const mo_cg_effort *effort, bool *refuted,
-                             mo_error *err);
+                             const mo_cg_effort *effort, const mo_stop *stop,
+                             bool *refuted, mo_error *err);
 
 /* Returns the number of iterations of all calls so far. */
 int64_t mo_cg_master_iterations(const mo_cg_master *master);

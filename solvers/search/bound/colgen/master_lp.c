@@ -148,15 +148,6 @@ static mo_status bound_values(mo_cg_master_lp *p, mo_error *err)
     return status;
 }
 
-static bool has_value(const mo_cg_master_lp *p, int i)
-{
-    int n_classes = p->c->fork->n_classes;
-
-    return i < n_classes ||
-           (i < n_values(p) &&
-            p->state->arrival[i - n_classes] != MO_CG_ARRIVAL_FORBIDDEN);
-}
-
 static mo_status reset_simplex(mo_cg_master_lp *p, mo_error *err)
 {
     mo_status status;
@@ -165,8 +156,13 @@ static mo_status reset_simplex(mo_cg_master_lp *p, mo_error *err)
     p->simplex = NULL;
     p->n_lp_rows = 1 + n_values(p);
     memset(p->lp_rows, 0, (size_t) p->n_lp_rows * sizeof(mo_cg_column *));
-    for (int i = 0; i < n_variables(p); i++)
-        p->entries[i] = has_value(p, i);
+    for (int i = 0; i < n_variables(p); i++) {
+        int n_classes = p->c->fork->n_classes;
+
+        p->entries[i] = i < n_classes ||
+                        (i < n_values(p) && p->state->arrival[i - n_classes] !=
+                                                MO_CG_ARRIVAL_FORBIDDEN);
+    }
     status = mo_lp_simplex_new(n_variables(p), p->entries, &p->simplex, err);
     for (int i = 0; i < n_variables(p); i++)
         p->entries[i] = i >= n_values(p);
@@ -214,17 +210,6 @@ mo_status mo_cg_master_lp_rebuild(mo_cg_master_lp *p, mo_error *err)
     return status;
 }
 
-/* Returns whether the last solution violates the LP row in entries. */
-static bool is_violated(const mo_cg_master_lp *p)
-{
-    const double *z = mo_lp_simplex_primal(p->simplex);
-    double sum = 0;
-
-    for (int i = 0; i < n_variables(p); i++)
-        sum += p->entries[i] * z[i];
-    return sum > MIN_VIOLATION;
-}
-
 mo_status mo_cg_master_lp_add_column(mo_cg_master_lp *p,
                                      const mo_cg_column *column, bool must,
                                      bool *cut, mo_error *err)
@@ -233,7 +218,13 @@ mo_status mo_cg_master_lp_add_column(mo_cg_master_lp *p,
     mo_status status;
 
     fill_entries(p, column);
-    if (is_violated(p))
+    /* Whether the last solution violates the LP row in entries. */
+    const double *z = mo_lp_simplex_primal(p->simplex);
+    double sum = 0;
+
+    for (int i = 0; i < n_variables(p); i++)
+        sum += p->entries[i] * z[i];
+    if (sum > MIN_VIOLATION)
         *cut = true;
     else if (!must)
         return MO_OK;

@@ -77,13 +77,6 @@ static double used_ticks(const mo_cg_problem *c, const mo_cg_row *row,
     return sum;
 }
 
-static double capacity_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
-                                   const mo_cg_column *p)
-{
-    return used_ticks(c, row, p) /
-           ((double) (row->last - row->first) * (double) c->cell);
-}
-
 static double release_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
                                   const mo_cg_column *p)
 {
@@ -109,14 +102,6 @@ static double budget_coefficient(const mo_cg_problem *c, const mo_cg_column *p)
     return sum;
 }
 
-static double sum_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
-                              const mo_cg_column *p)
-{
-    return (used_ticks(c, row, p) / c->cells +
-            budget_coefficient(c, p) * c->budget_ns) /
-           mo_cg_row_sum_ns(c, row->first);
-}
-
 double mo_cg_row_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
                              const mo_cg_column *p)
 {
@@ -124,13 +109,16 @@ double mo_cg_row_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
 
     switch (row->kind) {
     case MO_CG_CAPACITY:
-        return capacity_coefficient(c, row, p);
+        return used_ticks(c, row, p) /
+               ((double) (row->last - row->first) * (double) c->cell);
     case MO_CG_RELEASE:
         return release_coefficient(c, row, p);
     case MO_CG_BUDGET:
         return budget_coefficient(c, p);
     case MO_CG_SUM:
-        return sum_coefficient(c, row, p);
+        return (used_ticks(c, row, p) / c->cells +
+                budget_coefficient(c, p) * c->budget_ns) /
+               mo_cg_row_sum_ns(c, row->first);
     case MO_CG_CARDINALITY:
         break;
     }
@@ -166,24 +154,6 @@ void mo_cg_usage_free(mo_cg_usage *usage)
     free(usage);
 }
 
-static void add_job_usage(mo_cg_usage *usage, const mo_cg_job *job,
-                          double times)
-{
-    const mo_cg_problem *c = usage->c;
-    double *load = usage->load + (size_t) job->resource * (size_t) c->cells;
-    int64_t end = job->start + job->length;
-
-    for (int64_t g = job->start / c->cell; g < c->cells && g * c->cell < end;
-         g++) {
-        int64_t from = g * c->cell, to = from + c->cell;
-
-        from = from > job->start ? from : job->start;
-        to = to < end ? to : end;
-        load[g] +=
-            times * job->weight * (double) (to - from) / (double) c->cell;
-    }
-}
-
 void mo_cg_usage_load(mo_cg_usage *usage, const mo_cg_column_pool *pool)
 {
     const mo_cg_problem *c = usage->c;
@@ -198,8 +168,23 @@ void mo_cg_usage_load(mo_cg_usage *usage, const mo_cg_column_pool *pool)
         if (c->budget_part && p->weight > 0)
             usage->price_ns +=
                 p->weight * budget_coefficient(c, p) * c->budget_ns;
-        for (int j = 0; j < p->n_jobs && p->weight > 0; j++)
-            add_job_usage(usage, &p->jobs[j], p->weight * count);
+        for (int j = 0; j < p->n_jobs && p->weight > 0; j++) {
+            const mo_cg_job *job = &p->jobs[j];
+            double times = p->weight * count;
+            double *load =
+                usage->load + (size_t) job->resource * (size_t) c->cells;
+            int64_t end = job->start + job->length;
+
+            for (int64_t g = job->start / c->cell;
+                 g < c->cells && g * c->cell < end; g++) {
+                int64_t from = g * c->cell, to = from + c->cell;
+
+                from = from > job->start ? from : job->start;
+                to = to < end ? to : end;
+                load[g] += times * job->weight * (double) (to - from) /
+                           (double) c->cell;
+            }
+        }
     }
 }
 
@@ -247,19 +232,6 @@ double mo_cg_separate_capacity(mo_cg_usage *usage, int resource,
     return most;
 }
 
-/* Returns the usage of a release row. Columns of positive weight are last in
- * the pool. */
-static double release_usage(const mo_cg_problem *c,
-                            const mo_cg_column_pool *pool, const mo_cg_row *row)
-{
-    double sum = 0;
-
-    for (size_t i = pool->n; i-- > 0 && pool->columns[i]->weight > 0;)
-        sum += pool->columns[i]->weight *
-               mo_cg_row_coefficient(c, row, pool->columns[i]);
-    return sum;
-}
-
 double mo_cg_separate_release(const mo_cg_problem *c,
                               const mo_cg_column_pool *pool, int node,
                               int device, int64_t offset, mo_cg_row *worst)
@@ -278,7 +250,15 @@ double mo_cg_separate_release(const mo_cg_problem *c,
         cell = mo_cg_cell_of_tick(c, offset, p->start[at]);
         row = mo_cg_row_release(node, device,
                                 mo_cg_cell_start(c, offset, cell + 1));
-        excess = release_usage(c, pool, &row) - 1;
+
+        /* The usage of a release row. Columns of positive weight are last in
+         * the pool. */
+        double sum = 0;
+
+        for (size_t j = pool->n; j-- > 0 && pool->columns[j]->weight > 0;)
+            sum += pool->columns[j]->weight *
+                   mo_cg_row_coefficient(c, &row, pool->columns[j]);
+        excess = sum - 1;
         if (excess > most) {
             most = excess;
             *worst = row;

@@ -119,6 +119,8 @@ int64_t mo_cg_left_shift_next(const mo_cg_problem *c, const mo_cg_node *s,
     int64_t end = earliest_conflicting_end(c, s, device);
     int64_t least = min_with_tick(INT64_MAX, tick, length);
 
+    if (!c->has_left_shift)
+        return tick;
     if (end != INT64_MAX)
         least = min_from_tick(least, tick, end + length);
     for (int k = 0; k < c->n_devices; k++) {
@@ -263,24 +265,6 @@ static bool may_run_on(const mo_cg_problem *c, const mo_cg_node *s, int node,
     return c->allowed[mo_cg_index(c, node, device)];
 }
 
-static void compute_earliest_starts(const mo_cg_problem *c, mo_cg_node *s,
-                                    int node)
-{
-    const mo_cg_tree_node *nodes = c->tree->nodes;
-
-    for (int k = 0; k < c->n_devices; k++) {
-        int64_t *est = &s->est[mo_cg_index(c, node, k)];
-
-        *est = may_run_on(c, s, node, k) ? earliest_u_input(c, s, node, k)
-                                         : beyond_horizon(c);
-        for (int i = nodes[node].first_child;
-             i != NONE && *est < beyond_horizon(c); i = nodes[i].next) {
-            int64_t since = earliest_child_input(c, s, i, k);
-            *est = since > *est ? since : *est;
-        }
-    }
-}
-
 /* Returns the latest end of a node on a device that is in time for its
  * reader. */
 static int64_t latest_end(const mo_cg_problem *c, const mo_cg_node *s, int node,
@@ -320,42 +304,25 @@ static bool compute_latest_starts(const mo_cg_problem *c, mo_cg_node *s,
 
 static bool propagate_starts(const mo_cg_problem *c, mo_cg_node *s)
 {
-    for (int i = c->n_nodes - 1; i >= 0; i--)
-        compute_earliest_starts(c, s, i);
+    for (int i = c->n_nodes - 1; i >= 0; i--) {
+        const mo_cg_tree_node *nodes = c->tree->nodes;
+
+        for (int k = 0; k < c->n_devices; k++) {
+            int64_t *est = &s->est[mo_cg_index(c, i, k)];
+
+            *est = may_run_on(c, s, i, k) ? earliest_u_input(c, s, i, k)
+                                          : beyond_horizon(c);
+            for (int j = nodes[i].first_child;
+                 j != NONE && *est < beyond_horizon(c); j = nodes[j].next) {
+                int64_t since = earliest_child_input(c, s, j, k);
+                *est = since > *est ? since : *est;
+            }
+        }
+    }
     for (int i = 0; i < c->n_nodes; i++)
         if (!compute_latest_starts(c, s, i))
             return false;
     return true;
-}
-
-/* Returns the latest start of a reader of the broadcast tensor on a device, -1
- * if there is none. */
-static int64_t latest_use(const mo_cg_problem *c, const mo_cg_node *s,
-                          int device)
-{
-    int64_t last = -1;
-
-    for (int i = 0; i < c->n_nodes; i++) {
-        int at = mo_cg_index(c, i, device);
-
-        if (c->u_input[i] == MO_CG_INPUT_BROADCAST &&
-            mo_cg_node_allows(s, at) && s->lst[at] > last)
-            last = s->lst[at];
-    }
-    return last;
-}
-
-/* Disjunctive rule: j cannot arrive before i, and i is required, so i precedes
- * j. */
-static void order_pair(const mo_cg_problem *c, mo_cg_node *s, int i, int j)
-{
-    int64_t after = s->arrival_min[i] + mo_cg_broadcast_ticks(c, j);
-    int64_t before = s->arrival_max[j] - mo_cg_broadcast_ticks(c, j);
-
-    if (s->arrival_min[j] < after)
-        s->arrival_min[j] = after;
-    if (s->arrival[j] == MO_CG_ARRIVAL_REQUIRED && s->arrival_max[i] > before)
-        s->arrival_max[i] = before;
 }
 
 static void order_arrivals(const mo_cg_problem *c, mo_cg_node *s)
@@ -370,29 +337,36 @@ static void order_arrivals(const mo_cg_problem *c, mo_cg_node *s)
                 mo_cg_pairs_conflict(c, mo_cg_pair(c, c->u_device, i),
                                      mo_cg_pair(c, c->u_device, j)) &&
                 s->arrival_min[j] + mo_cg_broadcast_ticks(c, i) >
-                    s->arrival_max[i])
-                order_pair(c, s, i, j);
+                    s->arrival_max[i]) {
+                /* Disjunctive rule: j cannot arrive before i, and i is
+                 * required, so i precedes j. */
+                int64_t after = s->arrival_min[i] + mo_cg_broadcast_ticks(c, j);
+                int64_t before =
+                    s->arrival_max[j] - mo_cg_broadcast_ticks(c, j);
+
+                if (s->arrival_min[j] < after)
+                    s->arrival_min[j] = after;
+                if (s->arrival[j] == MO_CG_ARRIVAL_REQUIRED &&
+                    s->arrival_max[i] > before)
+                    s->arrival_max[i] = before;
+            }
     }
-}
-
-/* Tightens the arrival window by left-shift dominance. */
-static void left_shift_arrival(const mo_cg_problem *c, mo_cg_node *s,
-                               int device)
-{
-    int64_t first = mo_cg_left_shift_next(c, s, device, s->arrival_min[device]);
-
-    s->arrival_min[device] =
-        first < beyond_horizon(c) ? first : beyond_horizon(c);
-    if (s->arrival_min[device] < s->arrival_max[device] &&
-        mo_cg_left_shift_next(c, s, device, s->arrival_min[device] + 1) >
-            s->arrival_max[device])
-        s->arrival_max[device] = s->arrival_min[device];
 }
 
 static bool propagate_arrivals(const mo_cg_problem *c, mo_cg_node *s)
 {
     for (int k = 0; k < c->n_devices; k++) {
-        int64_t last = latest_use(c, s, k);
+        /* The latest start of a reader of the broadcast tensor on k, -1 if
+         * there is none. */
+        int64_t last = -1;
+
+        for (int i = 0; i < c->n_nodes; i++) {
+            int at = mo_cg_index(c, i, k);
+
+            if (c->u_input[i] == MO_CG_INPUT_BROADCAST &&
+                mo_cg_node_allows(s, at) && s->lst[at] > last)
+                last = s->lst[at];
+        }
 
         if (s->arrival[k] != MO_CG_ARRIVAL_FORBIDDEN &&
             s->arrival_max[k] > last)
@@ -400,8 +374,17 @@ static bool propagate_arrivals(const mo_cg_problem *c, mo_cg_node *s)
     }
     order_arrivals(c, s);
     for (int k = 0; k < c->n_devices; k++)
-        if (s->arrival[k] != MO_CG_ARRIVAL_FORBIDDEN)
-            left_shift_arrival(c, s, k);
+        if (s->arrival[k] != MO_CG_ARRIVAL_FORBIDDEN) {
+            /* Tightens the arrival window by left-shift dominance. */
+            int64_t first = mo_cg_left_shift_next(c, s, k, s->arrival_min[k]);
+
+            s->arrival_min[k] =
+                first < beyond_horizon(c) ? first : beyond_horizon(c);
+            if (s->arrival_min[k] < s->arrival_max[k] &&
+                mo_cg_left_shift_next(c, s, k, s->arrival_min[k] + 1) >
+                    s->arrival_max[k])
+                s->arrival_max[k] = s->arrival_min[k];
+        }
     for (int k = 0; k < c->n_devices; k++) {
         if (s->arrival[k] == MO_CG_ARRIVAL_FORBIDDEN ||
             s->arrival_min[k] <= s->arrival_max[k])
@@ -411,19 +394,6 @@ static bool propagate_arrivals(const mo_cg_problem *c, mo_cg_node *s)
         s->arrival[k] = MO_CG_ARRIVAL_FORBIDDEN;
     }
     return true;
-}
-
-/* Returns a measure that every tightening of a domain decreases. */
-static int64_t domain_size(const mo_cg_problem *c, const mo_cg_node *s)
-{
-    int64_t size = 0;
-
-    for (int at = 0; at < c->n_nodes * c->n_devices; at++)
-        size += mo_cg_node_allows(s, at);
-    for (int k = 0; k < c->n_devices; k++)
-        if (s->arrival[k] != MO_CG_ARRIVAL_FORBIDDEN)
-            size += 1 + s->arrival_max[k] - s->arrival_min[k];
-    return size;
 }
 
 bool mo_cg_node_propagate(const mo_cg_problem *c, mo_cg_node *s)
@@ -436,7 +406,14 @@ bool mo_cg_node_propagate(const mo_cg_problem *c, mo_cg_node *s)
         if (!propagate_starts(c, s) ||
             (c->broadcast_row != NONE && !propagate_arrivals(c, s)))
             return false;
-        left = domain_size(c, s);
+        /* A measure that every tightening of a domain decreases. */
+        left = 0;
+
+        for (int at = 0; at < c->n_nodes * c->n_devices; at++)
+            left += mo_cg_node_allows(s, at);
+        for (int k = 0; k < c->n_devices; k++)
+            if (s->arrival[k] != MO_CG_ARRIVAL_FORBIDDEN)
+                left += 1 + s->arrival_max[k] - s->arrival_min[k];
         if (left == size)
             break;
         size = left;

@@ -29,22 +29,6 @@ static int latest_child(const mo_cg_problem *c, const mo_cg_node *s, int node,
     return best;
 }
 
-static void choose_offsets(mo_cg_pricer *b, const mo_cg_node *s)
-{
-    const mo_cg_problem *c = b->c;
-
-    for (int i = c->n_nodes - 1; i >= 0; i--)
-        for (int k = 0; k < c->n_devices; k++) {
-            int at = mo_cg_index(c, i, k), child = latest_child(c, s, i, k);
-            int64_t tick = mo_cg_node_allows(s, at) ? s->est[at] : 0;
-
-            if (child != NONE)
-                tick = b->offset[mo_cg_index(c, child, k)] +
-                       c->p[mo_cg_index(c, child, k)];
-            b->offset[at] = tick % c->cell;
-        }
-}
-
 static mo_status allocate_tables(mo_cg_pricer *b, mo_error *err)
 {
     const mo_cg_problem *c = b->c;
@@ -88,7 +72,17 @@ mo_status mo_cg_pricer_new(const mo_cg_problem *c, const mo_cg_node *s,
         mo_cg_pricer_free(b);
         return status;
     }
-    choose_offsets(b, s);
+
+    for (int i = c->n_nodes - 1; i >= 0; i--)
+        for (int k = 0; k < c->n_devices; k++) {
+            int at = mo_cg_index(c, i, k), child = latest_child(c, s, i, k);
+            int64_t tick = mo_cg_node_allows(s, at) ? s->est[at] : 0;
+
+            if (child != NONE)
+                tick = b->offset[mo_cg_index(c, child, k)] +
+                       c->p[mo_cg_index(c, child, k)];
+            b->offset[at] = tick % c->cell;
+        }
     for (int i = 0; i < c->n_nodes; i++)
         if (c->comm_row[i] != NONE)
             b->is_sent[c->comm_row[i]] = true;
@@ -118,28 +112,6 @@ int64_t mo_cg_pricer_cell_offset(const mo_cg_pricer *b, int node, int device)
     return b->offset[mo_cg_index(b->c, node, device)];
 }
 
-/* Closes the cells in which every start would overlap the compulsory part of a
- * required broadcast on a common resource. */
-static void close_broadcast_cells(mo_cg_pricer *b, int pair, int64_t length,
-                                  int last, double *row)
-{
-    const mo_cg_problem *c = b->c;
-    const mo_cg_node *s = b->state;
-
-    for (int k = 0; k < c->n_devices && length > 0; k++) {
-        int64_t begin, end = s->arrival_min[k];
-
-        if (s->arrival[k] != MO_CG_ARRIVAL_REQUIRED ||
-            !mo_cg_pairs_conflict(c, pair, mo_cg_pair(c, c->u_device, k)))
-            continue;
-        begin = s->arrival_max[k] - mo_cg_broadcast_ticks(c, k);
-        for (int j = 1; j <= last && begin < end; j++)
-            if (mo_cg_cell_start(c, 0, j) + length > begin &&
-                mo_cg_cell_start(c, 0, j + 1) <= end)
-                row[j] = INFINITY;
-    }
-}
-
 static void price_transfer(mo_cg_pricer *b, int row, int from, int to)
 {
     const mo_cg_problem *c = b->c;
@@ -154,39 +126,23 @@ static void price_transfer(mo_cg_pricer *b, int row, int from, int to)
         mo_cg_cheapest_starts_by_cell(c, &b->prices->pairs[pair], length, 0, 0,
                                       c->horizon - length, transfer_cost)
             .last;
-    close_broadcast_cells(b, pair, length, b->last_transfer[at], transfer_cost);
-}
+    /* Closes the cells in which every start would overlap the compulsory part
+     * of a required broadcast on a common resource. */
+    int last = b->last_transfer[at];
+    const mo_cg_node *s = b->state;
 
-/* Cost of a separate transfer of u's tensor to one reader. */
-static void price_from_u(mo_cg_pricer *b, int row, int to)
-{
-    int at = comm_pair(b, row, b->c->u_device, to);
-    const double *transfer_cost = table_row(b, b->transfer_cost, at);
-    double *u_input_cost =
-        table_row(b, b->u_input_cost, row * b->c->n_devices + to);
-    double least = INFINITY;
+    for (int k = 0; k < c->n_devices && length > 0; k++) {
+        int64_t begin, end = s->arrival_min[k];
 
-    u_input_cost[0] = INFINITY;
-    for (size_t j = 1; j < b->length; j++) {
-        if ((int) j <= b->last_transfer[at] && transfer_cost[j] < least)
-            least = transfer_cost[j];
-        u_input_cost[j] = least;
+        if (s->arrival[k] != MO_CG_ARRIVAL_REQUIRED ||
+            !mo_cg_pairs_conflict(c, pair, mo_cg_pair(c, c->u_device, k)))
+            continue;
+        begin = s->arrival_max[k] - mo_cg_broadcast_ticks(c, k);
+        for (int j = 1; j <= last && begin < end; j++)
+            if (mo_cg_cell_start(c, 0, j) + length > begin &&
+                mo_cg_cell_start(c, 0, j + 1) <= end)
+                transfer_cost[j] = INFINITY;
     }
-}
-
-static void price_transfers(mo_cg_pricer *b)
-{
-    const mo_cg_problem *c = b->c;
-
-    for (int row = 0; row < c->n_comm_rows; row++)
-        for (int from = 0; from < c->n_devices; from++)
-            for (int to = 0; to < c->n_devices; to++)
-                if (from != to && (b->is_sent[row] || from == c->u_device))
-                    price_transfer(b, row, from, to);
-    for (int i = 0; i < c->n_nodes; i++)
-        for (int k = 0; k < c->n_devices; k++)
-            if (c->u_input[i] == MO_CG_INPUT_TRANSFER && k != c->u_device)
-                price_from_u(b, c->u_comm_row[i], k);
 }
 
 static void add_u_input_cost(mo_cg_pricer *b, int node, int device,
@@ -256,22 +212,6 @@ static void compute_cost_at(mo_cg_pricer *b, int node, int device)
     }
 }
 
-static void compute_cost_by(mo_cg_pricer *b, int at)
-{
-    mo_cg_cell_range cells = b->cells[at];
-    const double *cost_at = table_row(b, b->cost_at, at);
-    double *cost_by = table_row(b, b->cost_by, at), least = INFINITY;
-
-    for (int j = 0; j < cells.first; j++)
-        cost_by[j] = INFINITY;
-    for (int j = cells.first; j <= cells.last; j++) {
-        least = cost_at[j] < least ? cost_at[j] : least;
-        cost_by[j] = least;
-    }
-    for (int j = cells.last + 1; j < (int) b->length; j++)
-        cost_by[j] = least;
-}
-
 /* Stores in input_cost[j] the transfers that start in the last cell that
  * serves cell j. */
 static void add_remote_input(mo_cg_pricer *b, int node, int from, int reader_at,
@@ -337,14 +277,51 @@ void mo_cg_price_branches(mo_cg_pricer *b, const mo_cg_dual_profile *prices,
                 mo_cg_cell_of_tick(c, b->offset[at], state->est[at]),
                 mo_cg_cell_of_tick(c, b->offset[at], state->lst[at])
             };
-    price_transfers(b);
+    for (int row = 0; row < c->n_comm_rows; row++)
+        for (int from = 0; from < c->n_devices; from++)
+            for (int to = 0; to < c->n_devices; to++)
+                if (from != to && (b->is_sent[row] || from == c->u_device))
+                    price_transfer(b, row, from, to);
+    for (int i = 0; i < c->n_nodes; i++)
+        for (int k = 0; k < c->n_devices; k++)
+            if (c->u_input[i] == MO_CG_INPUT_TRANSFER && k != c->u_device) {
+                /* Cost of a separate transfer of u's tensor to one reader. */
+                int row = c->u_comm_row[i];
+                int at = comm_pair(b, row, b->c->u_device, k);
+                const double *transfer_cost =
+                    table_row(b, b->transfer_cost, at);
+                double *u_input_cost =
+                    table_row(b, b->u_input_cost, row * b->c->n_devices + k);
+                double least = INFINITY;
+
+                u_input_cost[0] = INFINITY;
+                for (size_t j = 1; j < b->length; j++) {
+                    if ((int) j <= b->last_transfer[at] &&
+                        transfer_cost[j] < least)
+                        least = transfer_cost[j];
+                    u_input_cost[j] = least;
+                }
+            }
     for (int i = c->n_nodes - 1; i >= 0; i--) {
         int reader = c->tree->nodes[i].reader;
 
         for (int k = 0; k < c->n_devices; k++)
             if (mo_cg_node_allows(state, mo_cg_index(c, i, k))) {
                 compute_cost_at(b, i, k);
-                compute_cost_by(b, mo_cg_index(c, i, k));
+                int at = mo_cg_index(c, i, k);
+                mo_cg_cell_range cells = b->cells[at];
+                const double *cost_at = table_row(b, b->cost_at, at);
+                double *cost_by = table_row(b, b->cost_by, at),
+                       least = INFINITY;
+
+                for (int j = 0; j < cells.first; j++)
+                    cost_by[j] = INFINITY;
+                for (int j = cells.first; j <= cells.last; j++) {
+                    least = cost_at[j] < least ? cost_at[j] : least;
+                    cost_by[j] = least;
+                }
+                for (int j = cells.last + 1; j < (int) b->length; j++)
+                    cost_by[j] = least;
             }
         for (int k = 0; k < c->n_devices && reader != MO_FREE; k++)
             if (mo_cg_node_allows(state, mo_cg_index(c, reader, k)))

@@ -14,7 +14,36 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "solvers/search/bound/colgen/tree_classes.h"
+#include "solvers/search/bound/forkjoin/fork_join.h"
+
+/* Branches with isomorphic subtrees merged: where an op reads several ops whose
+ * subtrees are isomorphic, one node represents them all. A placement that is
+ * cheapest for one is cheapest for each. */
+typedef struct mo_cg_tree_node {
+    int op;          /* of the instance, one of those it represents */
+    int reader;      /* a node; MO_FREE: v, or none */
+    int row, u_row;  /* rows of transfer times, as in fork_join.h */
+    int class;       /* of the fork */
+    int times;       /* equals that each of its readers reads */
+    int total;       /* equals in one branch */
+    int first_child; /* inputs: first child, then by next; -1: end */
+    int next;
+} mo_cg_tree_node;
+
+typedef struct mo_cg_tree {
+    int n;
+    mo_cg_tree_node *nodes; /* in topological order from the roots */
+    int *root;              /* by class */
+    int *start;             /* by class, into node_of */
+    int *node_of;           /* of op j of class c: node_of[start[c] + j] */
+} mo_cg_tree;
+
+/* Allocates the merged trees of all classes; the caller frees *tree with
+ * mo_cg_tree_free(), which accepts NULL.  Returns MO_OK unless memory runs
+ * out. */
+mo_status mo_cg_tree_new(const mo_forkjoin *fork, mo_cg_tree **tree,
+                         mo_error *err);
+void mo_cg_tree_free(mo_cg_tree *tree);
 
 /* How the input of a node from u is modelled. */
 typedef enum mo_cg_input {
@@ -30,6 +59,7 @@ typedef struct mo_cg_problem {
     const mo_cg_tree *tree;
     mo_regime regime;
     int u_device, v_device; /* devices of u and v, or MO_FREE */
+    bool has_left_shift;    /* dominance is not switched off (node.h) */
     int n_devices, n_nodes;
 
     int cells;
@@ -74,11 +104,11 @@ typedef struct mo_cg_budget {
     int64_t from_ns;
 } mo_cg_budget;
 
-/* Allocates a problem; the caller frees *c with mo_cg_problem_free(), which
- * accepts NULL. fork and tree are borrowed and must outlive it. *c is NULL,
- * with MO_OK returned, where ticks would overflow. */
-mo_status mo_cg_problem_new(const mo_forkjoin *fork, const mo_cg_tree *tree,
-                            const mo_regime *regime, int a, int b,
+/* Allocates a problem for a horizon of time_ns; the caller frees *c with
+ * mo_cg_problem_free(), which accepts NULL. The fork and the tree are borrowed
+ * and must outlive it. *c is NULL, with MO_OK returned, where ticks would
+ * overflow. */
+mo_status mo_cg_problem_new(const mo_forkjoin_case *at, const mo_cg_tree *tree,
                             int64_t time_ns, int cells, mo_cg_problem **c,
                             mo_error *err);
 void mo_cg_problem_free(mo_cg_problem *c);

@@ -10,9 +10,243 @@
 #include "base/intern.h"
 #include "schedule/allowed_devices.h"
 #include "schedule/bound/segment_bound.h"
-#include "solvers/search/bound/forkjoin/in_forest.h"
 
 enum { NONE = -1, MANY = 4 }; /* equal branches at least */
+
+/*
+ * In-forest relaxation: the ops between u and v, with one outgoing flow each.
+ *
+ * Dropping a flow removes a precedence and a transfer and adds nothing, so
+ * every schedule of the graph is one of the forest: the optimum of the forest
+ * is a lower bound. A transfer that is kept is one that the schedule has:
+ * where a tensor is sent to a device once, one reader there implies the
+ * transfer.
+ *
+ * Every op keeps the flow with the longest tail, to v only where no other op
+ * of the segment reads it:
+ *
+ *          .--> q ---> s --> c --.
+ *        u ---> k --^     ^      v
+ *          `--> w --------'
+ */
+
+/* By index of an op in the segment. */
+typedef struct in_forest {
+    int *reader;       /* an index; MO_FREE: v or none */
+    int *row;          /* as in mo_forkjoin_op */
+    int *u_row;        /* as in mo_forkjoin_op */
+    int broadcast_row; /* as in mo_forkjoin */
+    bool relaxed;      /* flows were dropped */
+} in_forest;
+
+/* Ops are identified by their index in the segment. */
+typedef struct forest_builder {
+    const mo_allowed_devices *places;
+    const mo_bound_segment *segment;
+    int lowest, highest; /* least and largest op of the segment */
+    int *place_of;       /* by op - lowest: index + 1, or 0 */
+    int64_t *tail_ns;    /* from its start to v, without transfers */
+    in_forest *forest;
+} forest_builder;
+
+static bool has_tensors_once(const forest_builder *f)
+{
+    return f->places->regime.tensors == MO_TENSORS_ONCE;
+}
+
+static int flow_comm_row(const forest_builder *f, int flow)
+{
+    const mo_instance *x = f->places->x;
+
+    return has_tensors_once(f) ? x->comm.tensor_row[x->flows[flow].tensor]
+                               : x->comm.flow_row[flow];
+}
+
+/* Returns the time of a row's slowest pair, to compare rows; -1 for NONE. */
+static int64_t max_transfer_ns(const forest_builder *f, int row)
+{
+    const mo_instance *x = f->places->x;
+    int64_t most = -1;
+
+    for (int c = 0; row != NONE && c < x->comm.n_kinds; c++)
+        if (x->comm.ns[(int64_t) row * x->comm.n_kinds + c] > most)
+            most = x->comm.ns[(int64_t) row * x->comm.n_kinds + c];
+    return most;
+}
+
+/* Returns the index of an op, or NONE if it is not in the segment. */
+static int segment_index(const forest_builder *f, int op)
+{
+    return op < f->lowest || op > f->highest ? NONE
+                                             : f->place_of[op - f->lowest] - 1;
+}
+
+static mo_status index_ops(forest_builder *f, mo_error *err)
+{
+    const mo_bound_segment *s = f->segment;
+
+    f->lowest = s->n > 0 ? s->ops[0] : 0;
+    f->highest = f->lowest;
+    for (int i = 0; i < s->n; i++) {
+        if (s->ops[i] < f->lowest)
+            f->lowest = s->ops[i];
+        if (s->ops[i] > f->highest)
+            f->highest = s->ops[i];
+    }
+    f->place_of =
+        calloc((size_t) (f->highest - f->lowest) + 1, sizeof *f->place_of);
+    if (!f->place_of)
+        return mo_fail_memory(err);
+    for (int i = 0; i < s->n; i++)
+        f->place_of[s->ops[i] - f->lowest] = i + 1;
+    return MO_OK;
+}
+
+/* Returns how many of the segment's ops read a tensor. */
+static int count_readers(const forest_builder *f, int tensor)
+{
+    const mo_instance *x = f->places->x;
+    int n = 0;
+
+    for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1]; q++)
+        n += segment_index(f, x->flows[q].to) != NONE;
+    return n;
+}
+
+/* Chooses the tensor of u with the most readers, with tensors sent once; of
+ * equals the longer, then the first. A single reader makes no broadcast. */
+static void choose_broadcast(forest_builder *f)
+{
+    const mo_instance *x = f->places->x;
+    int u = f->segment->u, most = 1;
+
+    for (int q = x->out_start[u]; q < x->out_start[u + 1];) {
+        int tensor = x->flows[q].tensor, row = x->comm.tensor_row[tensor];
+        int n = count_readers(f, tensor);
+
+        if (n > most || (n == most && f->forest->broadcast_row != NONE &&
+                         max_transfer_ns(f, row) >
+                             max_transfer_ns(f, f->forest->broadcast_row))) {
+            most = n;
+            f->forest->broadcast_row = row;
+        }
+        q = x->tensor_start[tensor + 1];
+    }
+}
+
+/*
+ * An op keeps its input of the broadcast tensor, or else its longest. Another
+ * tensor with two readers would be counted twice where they are on one device;
+ * it is dropped. One with the same transfer times as the broadcast tensor is
+ * treated as the same: its reader waits for the first of the two then.
+ */
+static void add_u_tensor(forest_builder *f, int tensor)
+{
+    const mo_instance *x = f->places->x;
+    bool alone = !has_tensors_once(f) || count_readers(f, tensor) == 1;
+
+    for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1];
+         q++) {
+        int place = segment_index(f, x->flows[q].to), row = flow_comm_row(f, q);
+
+        if (place == NONE)
+            f->forest->relaxed =
+                f->forest->relaxed || x->flows[q].to == f->segment->v;
+        else {
+            /* alone: the tensor has no other reader. */
+            int *kept = &f->forest->u_row[place];
+            bool shared =
+                has_tensors_once(f) && row == f->forest->broadcast_row;
+            bool has_shared = has_tensors_once(f) &&
+                              *kept == f->forest->broadcast_row &&
+                              *kept != NONE;
+
+            f->forest->relaxed =
+                f->forest->relaxed || *kept != NONE || !(alone || shared);
+            if (shared || (alone && !has_shared &&
+                           max_transfer_ns(f, row) > max_transfer_ns(f, *kept)))
+                *kept = row;
+        }
+    }
+}
+
+/* Chooses the flow of an op to keep, within the segment or to v; its readers
+ * have been processed. */
+static void choose_reader(forest_builder *f, int place)
+{
+    const mo_instance *x = f->places->x;
+    int op = f->segment->ops[place], n = 0;
+    int64_t longest = -1, row_ns = -1;
+
+    for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++) {
+        int to = x->flows[q].to, at = segment_index(f, to);
+        int row = flow_comm_row(f, q);
+        int64_t tail_ns = at == NONE ? 0 : f->tail_ns[at];
+
+        if (at == NONE && to != f->segment->v)
+            continue;
+        n++;
+        if (tail_ns < longest ||
+            (tail_ns == longest && max_transfer_ns(f, row) <= row_ns))
+            continue;
+        longest = tail_ns;
+        row_ns = max_transfer_ns(f, row);
+        f->forest->reader[place] = at == NONE ? MO_FREE : at;
+        f->forest->row[place] = row;
+    }
+    f->forest->relaxed = f->forest->relaxed || n > 1;
+
+    int64_t least = INT64_MAX;
+
+    for (int k = 0; k < x->n_devices; k++)
+        if (mo_allowed_devices_has(f->places, op, k) &&
+            mo_instance_p_ns(x, op, k) < least)
+            least = mo_instance_p_ns(x, op, k);
+    f->tail_ns[place] = least + (longest > 0 ? longest : 0);
+}
+
+static mo_status find_in_forest(const mo_allowed_devices *places,
+                                const mo_bound_segment *segment,
+                                in_forest *forest, mo_error *err)
+{
+    forest_builder f = { .places = places,
+                         .segment = segment,
+                         .forest = forest };
+    mo_status status = MO_OK;
+
+    forest->broadcast_row = NONE;
+    forest->relaxed = false;
+    for (int i = 0; i < segment->n; i++)
+        forest->u_row[i] = NONE;
+    f.tail_ns = calloc((size_t) segment->n + 1, sizeof *f.tail_ns);
+    if (f.tail_ns)
+        status = index_ops(&f, err);
+    else
+        status = mo_fail_memory(err);
+    if (status == MO_OK) {
+        const mo_instance *x = f.places->x;
+        int u = f.segment->u;
+
+        if (u != MO_FREE) {
+            if (has_tensors_once(&f))
+                choose_broadcast(&f);
+            for (int q = x->out_start[u]; q < x->out_start[u + 1];) {
+                int tensor = x->flows[q].tensor;
+
+                add_u_tensor(&f, tensor);
+                q = x->tensor_start[tensor + 1];
+            }
+        }
+        for (int i = segment->n - 1; i >= 0; i--) {
+            forest->reader[i] = MO_FREE;
+            forest->row[i] = NONE;
+            choose_reader(&f, i);
+        }
+    }
+    free(f.place_of);
+    free(f.tail_ns);
+    return status;
+}
 
 /*
  * Canonical forms of rooted trees: each tree of the forest is a branch. Trees
@@ -29,7 +263,7 @@ typedef struct child {
 typedef struct fork_builder {
     const mo_allowed_devices *places;
     const mo_bound_segment *segment;
-    mo_forkjoin_in_forest forest;
+    in_forest forest;
     int *child_start; /* n + 1 entries */
     child *children;
     int *shape;
@@ -38,24 +272,6 @@ typedef struct fork_builder {
     int64_t *key_ns; /* by device */
     int *key;        /* buffer for one shape */
 } fork_builder;
-
-/* child_start[i] is the end of list i while it is filled. */
-static void list_children(fork_builder *f)
-{
-    int n = f->segment->n, sum = 0;
-
-    for (int i = 0; i < n; i++)
-        if (f->forest.reader[i] != MO_FREE)
-            f->child_start[f->forest.reader[i] + 1]++;
-    for (int i = 0; i <= n; i++)
-        f->child_start[i] = sum += f->child_start[i];
-    for (int i = n - 1; i >= 0; i--)
-        if (f->forest.reader[i] != MO_FREE)
-            f->children[--f->child_start[f->forest.reader[i] + 1]].place = i;
-    for (int i = 0; i < n; i++)
-        f->child_start[i] = f->child_start[i + 1];
-    f->child_start[n] = sum;
-}
 
 static int compare_children(const void *a, const void *b)
 {
@@ -148,30 +364,6 @@ static mo_status init_class(const fork_builder *f, mo_forkjoin_class *class,
     return MO_OK;
 }
 
-static mo_status add_trees(const fork_builder *f, mo_forkjoin *fork,
-                           const int *class_of, int *scratch, mo_error *err)
-{
-    int *places = scratch, *readers = scratch + f->segment->n + 1;
-    int *seen = readers + f->segment->n + 1; /* trees so far, by class */
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < f->segment->n && status == MO_OK; i++) {
-        int at = class_of[f->shape[i]];
-        mo_forkjoin_class *class = &fork->classes[at];
-
-        if (f->forest.reader[i] != MO_FREE)
-            continue;
-        class->n = list_tree(f, i, places, readers);
-        if (seen[at] == 0)
-            status = init_class(f, class, places, readers, err);
-        for (int j = 0; status == MO_OK && j < class->n; j++)
-            class->members[seen[at] * class->n + j] =
-                f->segment->ops[places[j]];
-        seen[at]++;
-    }
-    return status;
-}
-
 static int compare_classes(const void *a, const void *b)
 {
     const mo_forkjoin_class *s = a, *t = b;
@@ -205,7 +397,24 @@ static mo_status make_classes(const fork_builder *f, mo_forkjoin *fork,
                 *class = fork->n_classes++;
             fork->classes[*class].count++;
         }
-        status = add_trees(f, fork, class_of, scratch, err);
+        int *places = scratch, *readers = scratch + f->segment->n + 1;
+        int *seen = readers + f->segment->n + 1; /* trees so far, by class */
+        status = MO_OK;
+
+        for (int i = 0; i < f->segment->n && status == MO_OK; i++) {
+            int at = class_of[f->shape[i]];
+            mo_forkjoin_class *class = &fork->classes[at];
+
+            if (f->forest.reader[i] != MO_FREE)
+                continue;
+            class->n = list_tree(f, i, places, readers);
+            if (seen[at] == 0)
+                status = init_class(f, class, places, readers, err);
+            for (int j = 0; status == MO_OK && j < class->n; j++)
+                class->members[seen[at] * class->n + j] =
+                    f->segment->ops[places[j]];
+            seen[at]++;
+        }
     } else {
         status = mo_fail_memory(err);
     }
@@ -237,39 +446,51 @@ static mo_status make_fork(const fork_builder *f, mo_forkjoin **fork,
     return status;
 }
 
-static mo_status allocate_builder(fork_builder *f, mo_error *err)
-{
-    size_t n = (size_t) f->segment->n + 2;
-    size_t devices = (size_t) f->places->x->n_devices;
-    int *numbers = calloc(n, 6 * sizeof *numbers);
-
-    f->forest.reader = numbers;
-    f->children = calloc(n, sizeof *f->children);
-    f->key_ns = calloc(devices + 1, sizeof *f->key_ns);
-    f->arena = mo_arena_new();
-    f->times = f->arena ? mo_intern_new(f->arena) : NULL;
-    f->shapes = f->arena ? mo_intern_new(f->arena) : NULL;
-    if (!numbers || !f->children || !f->key_ns || !f->times || !f->shapes)
-        return mo_fail_memory(err);
-    f->forest.row = numbers + n;
-    f->forest.u_row = numbers + 2 * n;
-    f->child_start = numbers + 3 * n;
-    f->shape = numbers + 4 * n;
-    f->key = numbers + 5 * n;
-    return MO_OK;
-}
-
 mo_status mo_forkjoin_find(const mo_allowed_devices *places,
                            const mo_bound_segment *segment, mo_forkjoin **fork,
                            mo_error *err)
 {
     fork_builder f = { .places = places, .segment = segment };
-    mo_status status = allocate_builder(&f, err);
+    mo_status status;
+    size_t count = (size_t) f.segment->n + 2;
+    size_t devices = (size_t) f.places->x->n_devices;
+    int *numbers = calloc(count, 6 * sizeof *numbers);
+
+    f.forest.reader = numbers;
+    f.children = calloc(count, sizeof *f.children);
+    f.key_ns = calloc(devices + 1, sizeof *f.key_ns);
+    f.arena = mo_arena_new();
+    f.times = f.arena ? mo_intern_new(f.arena) : NULL;
+    f.shapes = f.arena ? mo_intern_new(f.arena) : NULL;
+    if (!numbers || !f.children || !f.key_ns || !f.times || !f.shapes) {
+        status = mo_fail_memory(err);
+    } else {
+        f.forest.row = numbers + count;
+        f.forest.u_row = numbers + 2 * count;
+        f.child_start = numbers + 3 * count;
+        f.shape = numbers + 4 * count;
+        f.key = numbers + 5 * count;
+        status = MO_OK;
+    }
 
     if (status == MO_OK)
-        status = mo_forkjoin_find_in_forest(places, segment, &f.forest, err);
-    if (status == MO_OK)
-        list_children(&f);
+        status = find_in_forest(places, segment, &f.forest, err);
+    if (status == MO_OK) {
+        /* child_start[i] is the end of list i while it is filled. */
+        int n = f.segment->n, sum = 0;
+
+        for (int i = 0; i < n; i++)
+            if (f.forest.reader[i] != MO_FREE)
+                f.child_start[f.forest.reader[i] + 1]++;
+        for (int i = 0; i <= n; i++)
+            f.child_start[i] = sum += f.child_start[i];
+        for (int i = n - 1; i >= 0; i--)
+            if (f.forest.reader[i] != MO_FREE)
+                f.children[--f.child_start[f.forest.reader[i] + 1]].place = i;
+        for (int i = 0; i < n; i++)
+            f.child_start[i] = f.child_start[i + 1];
+        f.child_start[n] = sum;
+    }
     for (int i = 0; i < segment->n && status == MO_OK; i++)
         status = intern_shape(&f, i, err);
     if (status == MO_OK)

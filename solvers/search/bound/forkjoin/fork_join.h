@@ -48,6 +48,21 @@ typedef struct mo_forkjoin {
     bool relaxed; /* flows were dropped */
 } mo_forkjoin;
 
+/* A fork-join with u on device a and v on device b; MO_FREE where the segment
+ * has no such end: then time starts at 0, or ends with the last op. */
+typedef struct mo_forkjoin_case {
+    const mo_forkjoin *fork;
+    int a, b;
+} mo_forkjoin_case;
+
+/* Returns the case with u on a and v on b, of the ends that there are. */
+static inline mo_forkjoin_case mo_forkjoin_at(const mo_forkjoin *fork, int a,
+                                              int b)
+{
+    return (mo_forkjoin_case){ fork, fork->segment.u == MO_FREE ? MO_FREE : a,
+                               fork->segment.v == MO_FREE ? MO_FREE : b };
+}
+
 /* Allocates the fork-join of a segment; the caller frees *fork with
  * mo_forkjoin_free(), which accepts NULL. places and the segment's ops are
  * borrowed and must outlive it. */

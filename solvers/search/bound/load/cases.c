@@ -14,15 +14,12 @@
 
 #define INTEGER_TOLERANCE 1e-3
 
-static bool is_same_place(const mo_load_where *a, const mo_load_where *b)
-{
-    return a->op == b->op && a->device == b->device && a->to == b->to;
-}
-
 bool mo_load_limits_add(mo_load_limit *limits, int *n, mo_load_limit limit)
 {
     for (int i = 0; i < *n; i++)
-        if (is_same_place(&limits[i].where, &limit.where) &&
+        if (limits[i].where.op == limit.where.op &&
+            limits[i].where.device == limit.where.device &&
+            limits[i].where.to == limit.where.to &&
             limits[i].elsewhere == limit.elsewhere) {
             limits[i].count = mo_min_int(limits[i].count, limit.count);
             return true;
@@ -38,12 +35,13 @@ mo_status mo_load_limits_add_rows(const mo_load_problem *f, mo_load_rows *rows,
 {
     mo_status status = MO_OK;
 
-    for (int i = 0; i < f->n_limits && status == MO_OK; i++) {
+    for (int i = 0; i < f->cases.n_limits && status == MO_OK; i++) {
         status = MO_ARRAY_GROW(rows->rows, rows->n, rows->room, err);
         if (status == MO_OK)
             rows->rows[rows->n++] =
                 (mo_load_row){ .resource = -1 - i,
-                               .base_ns = -f->limits[i].count * f->unit_ns };
+                               .base_ns = -f->cases.limits[i].count *
+                                          f->cases.unit_ns };
     }
     return status;
 }
@@ -63,20 +61,20 @@ void mo_load_limits_add_load(const mo_load_problem *f, const mo_load_rows *rows,
     int first = f->group_start[pattern->group];
     int last = f->group_start[pattern->group + 1];
 
-    for (size_t i = 0; i < rows->n && f->n_limits > 0; i++) {
+    for (size_t i = 0; i < rows->n && f->cases.n_limits > 0; i++) {
         const mo_load_limit *limit;
         int op, reader;
 
         if (rows->rows[i].resource >= 0)
             continue;
-        limit = &f->limits[-1 - rows->rows[i].resource];
+        limit = &f->cases.limits[-1 - rows->rows[i].resource];
         op = limit->where.op;
         if (op < first || op >= last)
             continue;
         reader = f->ops[op].reader;
         if (counts(limit, pattern->device[op - first],
                    reader == MO_FREE ? 0 : pattern->device[reader - first]))
-            load_ns[i] += f->ops[op].count * f->unit_ns;
+            load_ns[i] += f->ops[op].count * f->cases.unit_ns;
     }
 }
 
@@ -87,17 +85,17 @@ void mo_load_limits_cost(const mo_load_problem *f, const mo_load_rows *rows,
 
     for (int i = 0; i < f->n * n_devices * n_devices; i++)
         cost[i] = 0;
-    for (size_t i = 0; i < rows->n && f->n_limits > 0; i++) {
+    for (size_t i = 0; i < rows->n && f->cases.n_limits > 0; i++) {
         const mo_load_limit *limit;
         int64_t *of_op;
 
         if (rows->rows[i].resource >= 0)
             continue;
-        limit = &f->limits[-1 - rows->rows[i].resource];
+        limit = &f->cases.limits[-1 - rows->rows[i].resource];
         of_op = cost + mo_load_index(f, limit->where.op, 0) * n_devices;
         for (int k = 0; k < n_devices * n_devices; k++)
             if (counts(limit, k / n_devices, k % n_devices))
-                of_op[k] += weight[i] * f->unit_ns;
+                of_op[k] += weight[i] * f->cases.unit_ns;
     }
 }
 
@@ -153,26 +151,6 @@ static void consider_op(fraction_search *s, int op)
     }
 }
 
-/* Sets the numbers of branches by device of op and of its reader. */
-static void count_branches(fraction_search *s,
-                           const mo_load_lp_solution *solution, int group,
-                           int op)
-{
-    const mo_load_problem *f = s->f;
-    int first = f->group_start[group], reader = f->ops[op].reader;
-
-    for (int i = 0; i < f->n_devices * f->n_devices; i++)
-        s->number[i] = 0;
-    for (size_t i = 0; i < solution->n; i++) {
-        const int *device = solution->patterns[i].device;
-
-        if (solution->patterns[i].group == group && solution->weight[i] > 0)
-            s->number[device[op - first] * f->n_devices +
-                      (reader == MO_FREE ? 0 : device[reader - first])] +=
-                solution->weight[i] * f->ops[op].count;
-    }
-}
-
 mo_status mo_load_find_fractions(const mo_load_problem *f,
                                  const mo_load_lp_solution *solution,
                                  mo_load_fractions *found, mo_error *err)
@@ -186,7 +164,23 @@ mo_status mo_load_find_fractions(const mo_load_problem *f,
     found->n = 0;
     for (int g = 0; g < f->n_groups; g++)
         for (int o = f->group_start[g]; o < f->group_start[g + 1]; o++) {
-            count_branches(&s, solution, g, o);
+            /* Sets the numbers of branches by device of op and of its reader.
+             */
+            const mo_load_problem *problem = s.f;
+            int first = problem->group_start[g],
+                reader = problem->ops[o].reader;
+
+            for (int i = 0; i < problem->n_devices * problem->n_devices; i++)
+                s.number[i] = 0;
+            for (size_t i = 0; i < solution->n; i++) {
+                const int *device = solution->patterns[i].device;
+
+                if (solution->patterns[i].group == g && solution->weight[i] > 0)
+                    s.number[device[o - first] * problem->n_devices +
+                             (reader == MO_FREE ? 0
+                                                : device[reader - first])] +=
+                        solution->weight[i] * problem->ops[o].count;
+            }
             consider_op(&s, o);
         }
     free(s.number);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "base/minmax.h"
 #include "solvers/search/bound/load/load_bound_internal.h"
@@ -25,6 +26,7 @@
  */
 
 enum {
+    PAIR_WORK = 4000, /* of two ops of branches in a bound (mo_stop_spend) */
     MAX_ORDERS = 96,
     GAP = 4096,        /* relative gap 1 / 4096: not worth branching */
     TRIAL_PART = 4,    /* a quarter of the cases is evaluated first */
@@ -40,12 +42,6 @@ typedef struct case_node {
     mo_load_fractions fractions; /* to branch on */
     int64_t bound_ns;
 } case_node;
-
-/* The sum of a time and the least prices. */
-static int64_t with_prices(const mo_load_problem *f, int64_t time_ns)
-{
-    return time_ns < MO_LOAD_INFINITY ? time_ns + f->least_price_ns : time_ns;
-}
 
 typedef struct case_search {
     mo_load_problem *f;
@@ -67,12 +63,12 @@ static mo_status evaluate_node(case_search *t, const case_node *node,
 {
     mo_status status;
 
-    t->f->limits = node->limits;
-    t->f->n_limits = node->n_limits;
+    t->f->cases.limits = node->limits;
+    t->f->cases.n_limits = node->n_limits;
     status =
         mo_load_master_bound(t->master, &node->order, enough_ns, bound_ns, err);
-    t->f->n_limits = 0;
-    t->f->limits = NULL;
+    t->f->cases.n_limits = 0;
+    t->f->cases.limits = NULL;
     return status;
 }
 
@@ -143,20 +139,6 @@ static mo_status branch_order(case_search *t, size_t at, mo_error *err)
     return status;
 }
 
-/* The two cases of a fraction. */
-static bool make_cases(const case_search *t, const case_node *node,
-                       const mo_load_fraction *x, case_node pair[2])
-{
-    int n = t->f->ops[x->where.op].count;
-
-    pair[0] = pair[1] = *node;
-    return mo_load_limits_add(pair[0].limits, &pair[0].n_limits,
-                              (mo_load_limit){ x->where, false, x->floor }) &&
-           mo_load_limits_add(
-               pair[1].limits, &pair[1].n_limits,
-               (mo_load_limit){ x->where, true, n - x->floor - 1 });
-}
-
 /* Replaces a node by the two cases of one of its fractions: the one whose
  * bounds gain most (strong branching: Applegate et al., 1995). */
 static mo_status branch_number(case_search *t, size_t at, mo_error *err)
@@ -168,7 +150,17 @@ static mo_status branch_number(case_search *t, size_t at, mo_error *err)
     for (int i = 0; i < node.fractions.n && status == MO_OK; i++) {
         double gain;
 
-        if (!make_cases(t, &node, &node.fractions.items[i], pair))
+        /* The two cases of a fraction. */
+        const mo_load_fraction *x = &node.fractions.items[i];
+        int n = t->f->ops[x->where.op].count;
+
+        pair[0] = pair[1] = node;
+        if (!(mo_load_limits_add(
+                  pair[0].limits, &pair[0].n_limits,
+                  (mo_load_limit){ x->where, false, x->floor }) &&
+              mo_load_limits_add(
+                  pair[1].limits, &pair[1].n_limits,
+                  (mo_load_limit){ x->where, true, n - x->floor - 1 })))
             continue;
         for (int j = 0; j < 2 && status == MO_OK; j++)
             status = complete_node(t, &pair[j], err);
@@ -187,13 +179,6 @@ static mo_status branch_number(case_search *t, size_t at, mo_error *err)
     for (int j = 0; j < 2 && status == MO_OK; j++)
         status = keep_node(t, &best[j], err);
     return status;
-}
-
-static bool can_branch_order(const case_search *t, const case_node *node)
-{
-    return t->is_ordered && node->order.open &&
-           node->order.n < MO_LOAD_MAX_ARRIVALS &&
-           t->n_evaluated + t->f->n_devices <= MAX_ORDERS;
 }
 
 static bool can_branch_number(const case_search *t, const case_node *node)
@@ -220,7 +205,10 @@ static mo_status branch_and_bound(case_search *t, int64_t limit_ns,
                                   int64_t *bound_ns, mo_error *err)
 {
     case_node root = { .order = { .open = true } };
-    int64_t most_ns = with_prices(t->f, limit_ns);
+    /* The sum of a time and the least prices. */
+    int64_t most_ns = limit_ns < MO_LOAD_INFINITY
+                          ? limit_ns + t->f->least_price_ns
+                          : limit_ns;
     mo_status status;
 
     t->f->limit_ns = limit_ns;
@@ -235,7 +223,9 @@ static mo_status branch_and_bound(case_search *t, int64_t limit_ns,
         *bound_ns = node->bound_ns < most_ns ? node->bound_ns : most_ns;
         if (node->bound_ns >= t->closed_ns - t->closed_ns / GAP)
             break;
-        if (can_branch_order(t, node))
+        if (t->is_ordered && node->order.open &&
+            node->order.n < MO_LOAD_MAX_ARRIVALS &&
+            t->n_evaluated + t->f->n_devices <= MAX_ORDERS)
             status = branch_order(t, least, err);
         else if (can_branch_number(t, node))
             status = branch_number(t, least, err);
@@ -308,26 +298,22 @@ static mo_status tighten_by_cases(case_search *t, int max_cases,
     return status;
 }
 
-static bool is_ordered(const mo_load_problem *f, const mo_regime *regime)
-{
-    return f->broadcast_row >= 0 && regime->congestion == MO_CONGESTION_PORT;
-}
-
 /* Sets up the search and runs it without a limit. The caller closes it,
  * whatever the result. */
-static mo_status open_search(const mo_forkjoin *fork, const mo_regime *regime,
-                             int a, int b, const int64_t *price_ns,
-                             mo_load_problem *f, case_search *t,
-                             int64_t *bound_ns, mo_error *err)
+static mo_status open_search(const mo_forkjoin_case *at,
+                             const int64_t *price_ns, mo_load_problem *f,
+                             case_search *t, int64_t *bound_ns, mo_error *err)
 {
-    mo_status status = mo_load_problem_init(f, fork, regime, a, b, err);
+    mo_status status = mo_load_problem_init(f, at, err);
 
     *t = (case_search){ .f = f };
     if (status != MO_OK)
         return status;
     if (price_ns)
-        mo_load_problem_set_prices(f, fork, price_ns);
-    t->is_ordered = is_ordered(f, regime);
+        mo_load_problem_set_prices(f, at->fork, price_ns);
+    t->is_ordered = f->broadcast_row >= 0 &&
+                    f->congestion == MO_CONGESTION_PORT &&
+                    !mo_ablated(MO_ABLATION_load_orders);
     status = mo_load_master_new(f, &t->master, err);
     return status == MO_OK
                ? branch_and_bound(t, MO_LOAD_INFINITY, bound_ns, err)
@@ -341,23 +327,31 @@ static void close_search(case_search *t)
     mo_load_problem_clear(t->f);
 }
 
-static mo_status bound_fork(const mo_forkjoin *fork, const mo_regime *regime,
-                            int a, int b, const int64_t *price_ns,
+static mo_status bound_fork(const mo_forkjoin_case *at, const int64_t *price_ns,
                             int max_cases, int64_t *bound_ns,
                             double *used_bytes, mo_error *err)
 {
+    size_t n_devices = (size_t) at->fork->places->x->n_devices;
     mo_load_problem f;
     case_search t;
     int64_t found_ns = 0;
-    mo_status status =
-        open_search(fork, regime, a, b, price_ns, &f, &t, &found_ns, err);
+    mo_status status;
 
+    if (mo_ablated(price_ns ? MO_ABLATION_load_bound_priced
+                            : MO_ABLATION_load_bound) ||
+        (at->fork->relaxed && mo_ablated(MO_ABLATION_in_forest))) {
+        *bound_ns = 0;
+        if (used_bytes)
+            memset(used_bytes, 0, n_devices * sizeof *used_bytes);
+        return MO_OK;
+    }
+    status = open_search(at, price_ns, &f, &t, &found_ns, err);
     if (status == MO_OK && used_bytes)
         memcpy(used_bytes, mo_load_master_used_bytes(t.master),
-               (size_t) f.n_devices * sizeof *used_bytes);
-    if (status == MO_OK)
+               n_devices * sizeof *used_bytes);
+    if (status == MO_OK && !mo_ablated(MO_ABLATION_load_limits))
         status = tighten_by_limit(&t, &found_ns, err);
-    if (status == MO_OK && max_cases > 0)
+    if (status == MO_OK && max_cases > 0 && !mo_ablated(MO_ABLATION_load_cases))
         status = tighten_by_cases(&t, max_cases, &found_ns, used_bytes, err);
     if (status == MO_OK)
         *bound_ns = found_ns;
@@ -365,34 +359,34 @@ static mo_status bound_fork(const mo_forkjoin *fork, const mo_regime *regime,
     return status;
 }
 
-mo_status mo_load_bound(const mo_forkjoin *fork, const mo_regime *regime, int a,
-                        int b, int64_t *bound_ns, mo_error *err)
+mo_status mo_load_bound(const mo_forkjoin_case *c, int64_t *bound_ns,
+                        mo_error *err)
 {
-    return bound_fork(fork, regime, a, b, NULL, 0, bound_ns, NULL, err);
+    return bound_fork(c, NULL, 0, bound_ns, NULL, err);
 }
 
-mo_status mo_load_bound_priced(const mo_forkjoin *fork, const mo_regime *regime,
-                               int a, int b, const int64_t *price_ns,
-                               int max_cases, int64_t *bound_ns,
-                               double *used_bytes, mo_error *err)
+mo_status mo_load_bound_priced(const mo_forkjoin_case *c,
+                               const int64_t *price_ns, int max_cases,
+                               int64_t *bound_ns, double *used_bytes,
+                               mo_error *err)
 {
-    return bound_fork(fork, regime, a, b, price_ns, max_cases, bound_ns,
-                      used_bytes, err);
+    return bound_fork(c, price_ns, max_cases, bound_ns, used_bytes, err);
 }
 
-mo_status mo_load_round(const mo_forkjoin *fork, const mo_regime *regime, int a,
-                        int b, const int64_t *price_ns, int *device,
-                        bool *found, mo_error *err)
+mo_status mo_load_round(const mo_forkjoin_case *c, const int64_t *price_ns,
+                        int *device, bool *found, mo_error *err)
 {
     mo_load_problem f;
     case_search t;
     int64_t ignored = 0;
-    mo_status status =
-        open_search(fork, regime, a, b, price_ns, &f, &t, &ignored, err);
+    mo_status status;
 
     *found = false;
+    if (mo_ablated(MO_ABLATION_load_rounding))
+        return MO_OK;
+    status = open_search(c, price_ns, &f, &t, &ignored, err);
     if (status == MO_OK) {
-        f.fork = fork;
+        f.fork = c->fork;
         f.rounded = device;
         status = evaluate_node(&t, &t.nodes[least_node(&t)], MO_LOAD_INFINITY,
                                &ignored, err);
@@ -400,4 +394,13 @@ mo_status mo_load_round(const mo_forkjoin *fork, const mo_regime *regime, int a,
     }
     close_search(&t);
     return status;
+}
+
+int64_t mo_load_bound_work(const mo_forkjoin *fork)
+{
+    int64_t n = 1;
+
+    for (int c = 0; fork && c < fork->n_classes; c++)
+        n += fork->classes[c].n;
+    return PAIR_WORK * n * n;
 }

@@ -12,12 +12,11 @@
 #include "base/error.h"
 #include "solvers/search/bound/forkjoin/fork_join.h"
 
-/* Stores in *bound_ns a lower bound on the time from the end of u on device a
- * to the earliest start of v on device b (all its inputs are there). Where the
- * segment has no u or no v, a or b is MO_FREE: time starts at 0, or ends with
- * the last op. Returns MO_OK unless memory runs out. */
-mo_status mo_load_bound(const mo_forkjoin *fork, const mo_regime *regime, int a,
-                        int b, int64_t *bound_ns, mo_error *err);
+/* Stores in *bound_ns a lower bound on the time from the end of u to the
+ * earliest start of v (all its inputs are there). Returns MO_OK unless memory
+ * runs out. */
+mo_status mo_load_bound(const mo_forkjoin_case *c, int64_t *bound_ns,
+                        mo_error *err);
 
 /*
  * The same with prices of memory: a lower bound on that time plus the price of
@@ -28,18 +27,21 @@ mo_status mo_load_bound(const mo_forkjoin *fork, const mo_regime *regime, int a,
  * many cases of numbers of equal branches by op and device it may take to raise
  * the bound, 0: none.
  */
-mo_status mo_load_bound_priced(const mo_forkjoin *fork, const mo_regime *regime,
-                               int a, int b, const int64_t *price_ns,
-                               int max_cases, int64_t *bound_ns,
-                               double *used_bytes, mo_error *err);
+mo_status mo_load_bound_priced(const mo_forkjoin_case *c,
+                               const int64_t *price_ns, int max_cases,
+                               int64_t *bound_ns, double *used_bytes,
+                               mo_error *err);
 
 /*
  * Rounding heuristic: a placement of the ops of equal branches from the
  * fractional solution of mo_load_bound_priced().  device is by op of the
  * fork's instance; those of its branches are set, *found: at all.
  */
-mo_status mo_load_round(const mo_forkjoin *fork, const mo_regime *regime, int a,
-                        int b, const int64_t *price_ns, int *device,
-                        bool *found, mo_error *err);
+mo_status mo_load_round(const mo_forkjoin_case *c, const int64_t *price_ns,
+                        int *device, bool *found, mo_error *err);
+
+/* Returns about the work of a bound without cases, in units of
+ * mo_stop_spend(). */
+int64_t mo_load_bound_work(const mo_forkjoin *fork);
 
 #endif

@@ -99,6 +99,25 @@ typedef struct mo_load_item {
     int64_t ns;
 } mo_load_item;
 
+/* The limits of a case. */
+typedef struct mo_load_cases {
+    bool is_used;                /* limits are used */
+    int64_t unit_ns;             /* of the multiplier of a limit */
+    const mo_load_limit *limits; /* of the present case, borrowed */
+    int n_limits;
+} mo_load_cases;
+
+/* Arrivals of the broadcast tensor in the present order. */
+typedef struct mo_load_arrivals {
+    int *rank;              /* by device: its rank in the order, or -1 */
+    int64_t *sent_ns;       /* by rank: duration of the transfer */
+    int64_t *arrival_ns;    /* by device: earliest arrival */
+    int64_t *least_end_ns;  /* by rank: least tail of an op that reads the
+                               tensor there */
+    int64_t *event_min_ns;  /* by event: earliest time */
+    int64_t *event_tail_ns; /* by event: least time to the start of v */
+} mo_load_arrivals;
+
 /* A fork-join with u and v on given devices; of each class one branch. */
 typedef struct mo_load_problem {
     const mo_instance *x;
@@ -115,38 +134,28 @@ typedef struct mo_load_problem {
     int64_t least_price_ns; /* of all branches, each op where it is least */
     int64_t max_weight;     /* limit of Z: no sum of costs overflows */
     int64_t limit_ns;       /* only schedules with J within this count */
-    bool has_cases;         /* limits are used */
-    int64_t unit_ns;        /* of the multiplier of a limit */
-    const mo_load_limit *limits; /* of the present case, borrowed */
-    int n_limits;
+    mo_load_cases cases;
     const mo_forkjoin *fork; /* of the rounded solution, or NULL */
     int *rounded;            /* by op of the instance: device, of the caller */
 
     /* For the present order of arrivals: */
     mo_load_arrival_order order;
-    bool *excluded;        /* by op and device: misses the limit */
-    bool has_exclusions;   /* some are excluded by the limit */
-    int *rank;             /* by device: its rank in the order, or -1 */
-    int64_t *sent_ns;      /* by rank: duration of the transfer */
-    int64_t *arrival_ns;   /* by device: earliest arrival */
-    int64_t *head_ns;      /* by op and device: from the end of u to its start;
-                              MO_LOAD_INFINITY: excluded */
-    int64_t *tail_ns;      /* from its end to the start of v */
-    int64_t *least_end_ns; /* by rank: least tail of an op that reads the tensor
-                              there */
-    int64_t *event_min_ns; /* by event: earliest time */
-    int64_t *event_tail_ns; /* by event: least time to the start of v */
+    bool *excluded;      /* by op and device: misses the limit */
+    bool has_exclusions; /* some are excluded by the limit */
+    mo_load_arrivals arrivals;
+    int64_t *head_ns; /* by op and device: from the end of u to its start;
+                         MO_LOAD_INFINITY: excluded */
+    int64_t *tail_ns; /* from its end to the start of v */
     int8_t *first_stage, *last_stage; /* by op and device: range of its stage */
     mo_load_item broadcast[MO_LOAD_MAX_ARRIVALS]; /* by rank: transfer of the
                                                      broadcast tensor */
     int64_t path_ns;                              /* longest branch alone */
 } mo_load_problem;
 
-/* Allocates the data of a fork-join with u on device a and v on b; the caller
- * frees it with mo_load_problem_clear().  fork is not needed afterwards, its
- * instance is borrowed.  On failure nothing stays allocated. */
-mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
-                               const mo_regime *regime, int a, int b,
+/* Allocates the data of a case; the caller frees it with
+ * mo_load_problem_clear().  The fork is not needed afterwards, its instance is
+ * borrowed.  On failure nothing stays allocated. */
+mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin_case *at,
                                mo_error *err);
 void mo_load_problem_clear(mo_load_problem *f);
 

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ablation.h"
 #include "base/array.h"
 #include "solvers/search/bound/load/load_bound_internal.h"
 #include "solvers/search/lp/simplex.h"
@@ -165,35 +166,6 @@ static double flow_coefficient(const mo_load_master *m, size_t row, int event)
     return (r->until == event) - (r->from == event);
 }
 
-static mo_status build_lp(mo_load_master *m, mo_error *err)
-{
-    size_t n_groups = (size_t) m->f->n_groups, n = n_groups + m->rows.n;
-    mo_status status;
-
-    for (size_t i = 0; i < n_groups; i++)
-        m->entries[i] = 1;
-    for (size_t i = 0; i < m->rows.n; i++)
-        m->entries[n_groups + i] =
-            (double) m->rows.rows[i].base_ns / m->scale_ns;
-    status = mo_lp_simplex_new((int) n, m->entries, &m->simplex, err);
-    memset(m->entries, 0, n_groups * sizeof *m->entries);
-    for (int t = 1; t <= mo_load_last_event(m->f) && status == MO_OK; t++) {
-        for (size_t i = 0; i < m->rows.n; i++)
-            m->entries[n_groups + i] = flow_coefficient(m, i, t);
-        status = mo_lp_simplex_add_row(m->simplex, m->entries,
-                                       t == mo_load_last_event(m->f), err);
-    }
-    m->n_first_rows = (size_t) mo_load_last_event(m->f);
-    if (m->f->n_limits > 0 && status == MO_OK) {
-        for (size_t i = 0; i < m->rows.n; i++)
-            m->entries[n_groups + i] = m->rows.rows[i].resource < 0;
-        status = mo_lp_simplex_add_row(m->simplex, m->entries, 1, err);
-        m->n_first_rows++;
-    }
-    m->n_lp_columns = m->rows.n;
-    return status;
-}
-
 static mo_status init_order(mo_load_master *m, mo_error *err)
 {
     mo_load_problem *f = m->f;
@@ -220,26 +192,31 @@ static mo_status init_order(mo_load_master *m, mo_error *err)
     if (status != MO_OK)
         return status;
     mo_load_row_index_fill(f, &m->index_all, &m->rows, NULL);
-    status = build_lp(m, err);
-    return status == MO_OK ? add_pool_patterns(m, err) : status;
-}
 
-/* Reduces weights of rows that end at an event until no more end there than
- * begin; earlier events follow. */
-static void repair_flow(mo_load_master *m)
-{
-    for (int t = m->f->order.n; t > 0; t--) {
-        int64_t excess = 0;
+    size_t n_groups = (size_t) m->f->n_groups, count = n_groups + m->rows.n;
 
+    for (size_t i = 0; i < n_groups; i++)
+        m->entries[i] = 1;
+    for (size_t i = 0; i < m->rows.n; i++)
+        m->entries[n_groups + i] =
+            (double) m->rows.rows[i].base_ns / m->scale_ns;
+    status = mo_lp_simplex_new((int) count, m->entries, &m->simplex, err);
+    memset(m->entries, 0, n_groups * sizeof *m->entries);
+    for (int t = 1; t <= mo_load_last_event(m->f) && status == MO_OK; t++) {
         for (size_t i = 0; i < m->rows.n; i++)
-            excess += (int64_t) flow_coefficient(m, i, t) * m->weight[i];
-        for (size_t i = 0; i < m->rows.n && excess > 0; i++)
-            if (m->rows.rows[i].until == t) {
-                int64_t less = excess < m->weight[i] ? excess : m->weight[i];
-                m->weight[i] -= less;
-                excess -= less;
-            }
+            m->entries[n_groups + i] = flow_coefficient(m, i, t);
+        status = mo_lp_simplex_add_row(m->simplex, m->entries,
+                                       t == mo_load_last_event(m->f), err);
     }
+    m->n_first_rows = (size_t) mo_load_last_event(m->f);
+    if (m->f->cases.n_limits > 0 && status == MO_OK) {
+        for (size_t i = 0; i < m->rows.n; i++)
+            m->entries[n_groups + i] = m->rows.rows[i].resource < 0;
+        status = mo_lp_simplex_add_row(m->simplex, m->entries, 1, err);
+        m->n_first_rows++;
+    }
+    m->n_lp_columns = m->rows.n;
+    return status == MO_OK ? add_pool_patterns(m, err) : status;
 }
 
 /* Rounds the trial multipliers to integers; returns how many end at J. */
@@ -257,7 +234,20 @@ static int64_t round_weights(mo_load_master *m)
             m->trial_weights[i] > 0 && sum > 0 ? m->trial_weights[i] / sum : 0;
         m->weight[i] = (int64_t) ((share < 1 ? share : 1) * most);
     }
-    repair_flow(m);
+    /* Reduces weights of rows that end at an event until no more end there than
+     * begin; earlier events follow. */
+    for (int t = m->f->order.n; t > 0; t--) {
+        int64_t excess = 0;
+
+        for (size_t i = 0; i < m->rows.n; i++)
+            excess += (int64_t) flow_coefficient(m, i, t) * m->weight[i];
+        for (size_t i = 0; i < m->rows.n && excess > 0; i++)
+            if (m->rows.rows[i].until == t) {
+                int64_t less = excess < m->weight[i] ? excess : m->weight[i];
+                m->weight[i] -= less;
+                excess -= less;
+            }
+    }
     for (size_t i = 0; i < m->rows.n; i++)
         if (m->rows.rows[i].until == last)
             whole += m->weight[i];
@@ -351,24 +341,6 @@ static mo_status price_lp_weights(mo_load_master *m, int *added, mo_error *err)
     return add_priced_patterns(m, z, added, err);
 }
 
-/* Fills the LP columns of new rows, one after the other. */
-static void fill_columns(mo_load_master *m, double *columns, size_t length)
-{
-    size_t n = m->rows.n - m->n_lp_columns,
-           last = (size_t) mo_load_last_event(m->f);
-
-    for (size_t c = 0; c < n; c++)
-        for (size_t t = 1; t <= last; t++)
-            columns[c * length + t - 1] =
-                flow_coefficient(m, m->n_lp_columns + c, (int) t);
-    for (size_t i = 0; i < m->n_lp_patterns; i++) {
-        compute_load(m, &m->lp_patterns[i]);
-        for (size_t c = 0; c < n; c++)
-            columns[c * length + m->n_first_rows + i] =
-                -(double) m->load_ns[m->n_lp_columns + c] / m->scale_ns;
-    }
-}
-
 static mo_status add_lp_columns(mo_load_master *m, mo_error *err)
 {
     size_t n = m->rows.n - m->n_lp_columns;
@@ -377,8 +349,21 @@ static mo_status add_lp_columns(mo_load_master *m, mo_error *err)
     mo_status status = columns ? MO_OK : mo_fail_memory(err);
 
     mo_load_row_index_fill(m->f, &m->index_all, &m->rows, NULL);
-    if (status == MO_OK)
-        fill_columns(m, columns, length);
+    if (status == MO_OK) {
+        /* Fills the LP columns of new rows, one after the other. */
+        size_t last = (size_t) mo_load_last_event(m->f);
+
+        for (size_t c = 0; c < n; c++)
+            for (size_t t = 1; t <= last; t++)
+                columns[c * length + t - 1] =
+                    flow_coefficient(m, m->n_lp_columns + c, (int) t);
+        for (size_t i = 0; i < m->n_lp_patterns; i++) {
+            compute_load(m, &m->lp_patterns[i]);
+            for (size_t c = 0; c < n; c++)
+                columns[c * length + m->n_first_rows + i] =
+                    -(double) m->load_ns[m->n_lp_columns + c] / m->scale_ns;
+        }
+    }
     for (size_t c = 0; c < n && status == MO_OK; c++) {
         size_t row = m->n_lp_columns++;
 
@@ -413,32 +398,6 @@ static mo_status separate_violated_rows(mo_load_master *m, int *added,
     return status == MO_OK ? add_lp_columns(m, err) : status;
 }
 
-/* Generates columns and rows until the LP cannot improve the bound, or it
- * reaches enough_ns. */
-static mo_status generate_columns_and_rows(mo_load_master *m, int64_t enough_ns,
-                                           mo_error *err)
-{
-    mo_status status = evaluate_initial_weights(m, err);
-    int cuts = 0;
-
-    while (status == MO_OK && m->bound_ns < enough_ns && m->work < MAX_WORK &&
-           m->n_lp_patterns < MAX_PATTERNS && mo_lp_simplex_solve(m->simplex)) {
-        double value_ns = mo_lp_simplex_objective(m->simplex) * m->scale_ns;
-        int added = 0;
-
-        if (value_ns > (double) m->bound_ns * (1 + precision))
-            status = price_lp_weights(m, &added, err);
-        if (status != MO_OK || added > 0)
-            continue;
-        if (cuts++ == MAX_SEPARATIONS)
-            break;
-        status = separate_violated_rows(m, &added, err);
-        if (added == 0)
-            break;
-    }
-    return status;
-}
-
 const double *mo_load_master_used_bytes(const mo_load_master *m)
 {
     return m->used_bytes;
@@ -447,24 +406,6 @@ const double *mo_load_master_used_bytes(const mo_load_master *m)
 const mo_load_fractions *mo_load_master_fractions(const mo_load_master *m)
 {
     return &m->fractions;
-}
-
-/* Evaluates the last solution: bytes, branching candidates, and rounding. */
-static mo_status evaluate_solution(mo_load_master *m, mo_error *err)
-{
-    const mo_load_lp_solution solution = { m->lp_patterns,
-                                           mo_lp_simplex_duals(m->simplex) +
-                                               m->n_first_rows,
-                                           m->n_lp_patterns, NULL };
-    mo_status status = MO_OK;
-
-    if (m->f->is_priced)
-        mo_load_solution_bytes(m->f, &solution, &m->priced, m->used_bytes);
-    if (m->f->has_cases && solution.n > 0)
-        status = mo_load_find_fractions(m->f, &solution, &m->fractions, err);
-    m->is_rounded = status == MO_OK && m->f->fork && solution.n > 0 &&
-                    mo_load_round_solution(m->f, solution);
-    return status;
 }
 
 bool mo_load_master_is_rounded(const mo_load_master *m)
@@ -487,10 +428,48 @@ mo_status mo_load_master_bound(mo_load_master *m,
         m->bound_ns += m->f->least_price_ns;
     if (m->bound_ns < enough_ns && m->f->max_weight > MIN_WEIGHT) {
         status = init_order(m, err);
-        if (status == MO_OK)
-            status = generate_columns_and_rows(m, enough_ns, err);
-        if (status == MO_OK)
-            status = evaluate_solution(m, err);
+        if (status == MO_OK) {
+            /* Generates columns and rows until the LP cannot improve the bound,
+             * or it reaches enough_ns. */
+            status = evaluate_initial_weights(m, err);
+            int cuts =
+                mo_ablated(MO_ABLATION_load_separation) ? MAX_SEPARATIONS : 0;
+
+            while (status == MO_OK && m->bound_ns < enough_ns &&
+                   m->work < MAX_WORK && m->n_lp_patterns < MAX_PATTERNS &&
+                   mo_lp_simplex_solve(m->simplex)) {
+                double value_ns =
+                    mo_lp_simplex_objective(m->simplex) * m->scale_ns;
+                int added = 0;
+
+                if (value_ns > (double) m->bound_ns * (1 + precision))
+                    status = price_lp_weights(m, &added, err);
+                if (status != MO_OK || added > 0)
+                    continue;
+                if (cuts++ == MAX_SEPARATIONS)
+                    break;
+                status = separate_violated_rows(m, &added, err);
+                if (added == 0)
+                    break;
+            }
+        }
+        if (status == MO_OK) {
+            /* Evaluates the last solution: bytes, branching candidates, and
+             * rounding. */
+            const mo_load_lp_solution solution = {
+                m->lp_patterns,
+                mo_lp_simplex_duals(m->simplex) + m->n_first_rows,
+                m->n_lp_patterns, NULL
+            };
+            if (m->f->is_priced)
+                mo_load_solution_bytes(m->f, &solution, &m->priced,
+                                       m->used_bytes);
+            if (m->f->cases.is_used && solution.n > 0)
+                status =
+                    mo_load_find_fractions(m->f, &solution, &m->fractions, err);
+            m->is_rounded = status == MO_OK && m->f->fork && solution.n > 0 &&
+                            mo_load_round_solution(m->f, solution);
+        }
         clear_order(m);
     }
     *bound_ns = m->bound_ns;

@@ -18,40 +18,34 @@ static void visit_use(const mo_load_problem *f, int op, mo_load_use used,
         visit(context, &used);
 }
 
-static void visit_op_uses(const mo_load_problem *f,
-                          const mo_load_pattern *pattern, int op,
-                          mo_load_use_fn *visit, void *context)
-{
-    int first = f->group_start[pattern->group], reader = f->ops[op].reader;
-    int device = pattern->device[op - first], to = f->v_device;
-    int stage = pattern->stage[op - first], end = f->order.n;
-
-    if (reader != MO_FREE) {
-        to = pattern->device[reader - first];
-        end = pattern->stage[reader - first];
-    }
-    visit_use(f, op,
-              (mo_load_use){ -1, device, stage, end,
-                             mo_load_item_compute(f, op, device) },
-              visit, context);
-    visit_use(f, op,
-              (mo_load_use){ f->u_device, device, 0, stage,
-                             mo_load_item_input(f, op, device) },
-              visit, context);
-    if (f->ops[op].row >= 0 && to != device)
-        visit_use(f, op,
-                  (mo_load_use){ device, to, stage, end,
-                                 mo_load_item_transfer(f, op, device, to) },
-                  visit, context);
-}
-
 void mo_load_pattern_for_each_use(const mo_load_problem *f,
                                   const mo_load_pattern *pattern,
                                   mo_load_use_fn *visit, void *context)
 {
     for (int o = f->group_start[pattern->group];
-         o < f->group_start[pattern->group + 1]; o++)
-        visit_op_uses(f, pattern, o, visit, context);
+         o < f->group_start[pattern->group + 1]; o++) {
+        int first = f->group_start[pattern->group], reader = f->ops[o].reader;
+        int device = pattern->device[o - first], to = f->v_device;
+        int stage = pattern->stage[o - first], end = f->order.n;
+
+        if (reader != MO_FREE) {
+            to = pattern->device[reader - first];
+            end = pattern->stage[reader - first];
+        }
+        visit_use(f, o,
+                  (mo_load_use){ -1, device, stage, end,
+                                 mo_load_item_compute(f, o, device) },
+                  visit, context);
+        visit_use(f, o,
+                  (mo_load_use){ f->u_device, device, 0, stage,
+                                 mo_load_item_input(f, o, device) },
+                  visit, context);
+        if (f->ops[o].row >= 0 && to != device)
+            visit_use(f, o,
+                      (mo_load_use){ device, to, stage, end,
+                                     mo_load_item_transfer(f, o, device, to) },
+                      visit, context);
+    }
 }
 
 typedef struct load_context {

@@ -114,14 +114,6 @@ static void clear_weights(const mo_load_pricer *p, stage_weights *w)
             w->of[begin][end] = 0;
 }
 
-static void weigh_run(const mo_load_pricer *p, int device,
-                      const mo_load_item *item, stage_weights *w)
-{
-    clear_weights(p, w);
-    add_row_weights(p, device, item, w);
-    accumulate_weights(p, w);
-}
-
 static void weigh_transfer(const mo_load_pricer *p, int from, int to,
                            const mo_load_item *item, stage_weights *w)
 {
@@ -229,40 +221,6 @@ static void price_output(const mo_load_pricer *p, int op, int to,
     }
 }
 
-static void price_for_reader(mo_load_pricer *p, int op)
-{
-    const mo_load_problem *f = p->f;
-    int reader = f->ops[op].reader;
-
-    for (int to = 0; to < f->n_devices; to++) {
-        output_option best[STAGES];
-
-        if (!mo_load_can_run(f, reader, to))
-            continue;
-        price_output(p, op, to, best);
-        for (int end = 0; end < p->n_stages; end++) {
-            int64_t *subtree_cost =
-                p->subtree_cost + table_index(p, reader, to, end);
-
-            *subtree_cost = saturating_add(*subtree_cost, best[end].price);
-            p->choice[table_index(p, op, to, end)] = best[end].choice;
-        }
-    }
-}
-
-/* Returns the least cost of the branch with root op. Its choice is stored as
- * if for a reader on device 0. */
-static int64_t price_branch(mo_load_pricer *p, int op)
-{
-    const mo_load_problem *f = p->f;
-    output_option best[STAGES];
-    int last = p->n_stages - 1;
-
-    price_output(p, op, f->ops[op].row < 0 ? MO_FREE : f->v_device, best);
-    p->choice[table_index(p, op, 0, last)] = best[last].choice;
-    return best[last].price;
-}
-
 static int64_t price_group(mo_load_pricer *p, int first, int last)
 {
     const mo_load_problem *f = p->f;
@@ -276,12 +234,37 @@ static int64_t price_group(mo_load_pricer *p, int first, int last)
             mo_load_item run = mo_load_item_compute(f, o, k);
 
             add_input_cost(p, o, k);
-            weigh_run(p, k, &run, &p->run_weights[k]);
+            clear_weights(p, &p->run_weights[k]);
+            add_row_weights(p, k, &run, &p->run_weights[k]);
+            accumulate_weights(p, &p->run_weights[k]);
         }
         if (f->ops[o].reader != MO_FREE) {
-            price_for_reader(p, o);
+            int reader = f->ops[o].reader;
+
+            for (int to = 0; to < f->n_devices; to++) {
+                output_option best[STAGES];
+
+                if (!mo_load_can_run(f, reader, to))
+                    continue;
+                price_output(p, o, to, best);
+                for (int end = 0; end < p->n_stages; end++) {
+                    int64_t *subtree_cost =
+                        p->subtree_cost + table_index(p, reader, to, end);
+
+                    *subtree_cost =
+                        saturating_add(*subtree_cost, best[end].price);
+                    p->choice[table_index(p, o, to, end)] = best[end].choice;
+                }
+            }
         } else {
-            int64_t price = price_branch(p, o);
+            /* The least cost of the branch with root op. Its choice is stored
+             * as if for a reader on device 0. */
+            output_option best[STAGES];
+            int latest = p->n_stages - 1;
+
+            price_output(p, o, f->ops[o].row < 0 ? MO_FREE : f->v_device, best);
+            p->choice[table_index(p, o, 0, latest)] = best[latest].choice;
+            int64_t price = best[latest].price;
 
             if (price >= MO_LOAD_INFINITY)
                 return MO_LOAD_INFINITY;
@@ -289,21 +272,6 @@ static int64_t price_group(mo_load_pricer *p, int first, int last)
         }
     }
     return sum;
-}
-
-static void extract_patterns(const mo_load_pricer *p, mo_load_pattern *found)
-{
-    for (int o = p->f->n - 1; o >= 0; o--) {
-        int reader = p->f->ops[o].reader, choice;
-
-        if (reader == MO_FREE)
-            choice = p->choice[table_index(p, o, 0, p->n_stages - 1)];
-        else
-            choice = p->choice[table_index(p, o, found->device[reader],
-                                           found->stage[reader])];
-        found->device[o] = choice / p->n_stages;
-        found->stage[o] = choice % p->n_stages;
-    }
 }
 
 void mo_load_price_patterns(mo_load_pricer *p, const mo_load_rows *rows,
@@ -316,10 +284,20 @@ void mo_load_price_patterns(mo_load_pricer *p, const mo_load_rows *rows,
     p->weight = weight;
     p->whole = whole;
     p->n_stages = p->f->order.n + 1;
-    if (p->f->has_cases)
+    if (p->f->cases.is_used)
         mo_load_limits_cost(p->f, rows, weight, p->limit_cost);
     for (int g = 0; g < p->f->n_groups; g++)
         price[g] =
             price_group(p, p->f->group_start[g], p->f->group_start[g + 1]);
-    extract_patterns(p, found);
+    for (int o = p->f->n - 1; o >= 0; o--) {
+        int reader = p->f->ops[o].reader, choice;
+
+        if (reader == MO_FREE)
+            choice = p->choice[table_index(p, o, 0, p->n_stages - 1)];
+        else
+            choice = p->choice[table_index(p, o, found->device[reader],
+                                           found->stage[reader])];
+        found->device[o] = choice / p->n_stages;
+        found->stage[o] = choice % p->n_stages;
+    }
 }

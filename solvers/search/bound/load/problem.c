@@ -24,9 +24,9 @@ static int64_t max_transfer_ns(const mo_instance *x, int row)
 {
     int64_t most = 0;
 
-    for (int c = 0; row >= 0 && c < x->n_kinds; c++)
-        if (x->comm_ns[(int64_t) row * x->n_kinds + c] > most)
-            most = x->comm_ns[(int64_t) row * x->n_kinds + c];
+    for (int c = 0; row >= 0 && c < x->comm.n_kinds; c++)
+        if (x->comm.ns[(int64_t) row * x->comm.n_kinds + c] > most)
+            most = x->comm.ns[(int64_t) row * x->comm.n_kinds + c];
     return most;
 }
 
@@ -74,21 +74,21 @@ static int64_t serial_ns(const mo_load_problem *f)
     return total;
 }
 
-mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
-                               const mo_regime *regime, int a, int b,
+mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin_case *at,
                                mo_error *err)
 {
+    const mo_forkjoin *fork = at->fork;
     size_t n = 1, size = 0, devices = (size_t) fork->places->x->n_devices;
     int first = 0;
 
     for (int c = 0; c < fork->n_classes; c++)
         n += (size_t) fork->classes[c].n;
     *f = (mo_load_problem){ .x = fork->places->x,
-                            .congestion = regime->congestion,
-                            .u_device = a,
-                            .v_device = b,
+                            .congestion = fork->places->regime.congestion,
+                            .u_device = at->a,
+                            .v_device = at->b,
                             .broadcast_row =
-                                a == MO_FREE ? -1 : fork->broadcast_row,
+                                at->a == MO_FREE ? -1 : fork->broadcast_row,
                             .n = (int) n - 1,
                             .n_devices = (int) devices };
     f->limit_ns = MO_LOAD_INFINITY;
@@ -96,24 +96,26 @@ mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
         f->ops = calloc(n, sizeof *f->ops);
         f->group_start = calloc(MAX_GROUPS + 1, sizeof *f->group_start);
         f->p_ns = calloc(size, 4 * sizeof *f->p_ns);
-        f->rank = calloc(devices, sizeof *f->rank);
-        f->arrival_ns = calloc(devices + (size_t) 4 * MO_LOAD_MAX_ARRIVALS + 4,
-                               sizeof *f->arrival_ns);
+        f->arrivals.rank = calloc(devices, sizeof *f->arrivals.rank);
+        f->arrivals.arrival_ns =
+            calloc(devices + (size_t) 4 * MO_LOAD_MAX_ARRIVALS + 4,
+                   sizeof *f->arrivals.arrival_ns);
         f->excluded = calloc(size, sizeof *f->excluded);
         f->first_stage = calloc(size, 2 * sizeof *f->first_stage);
     }
-    if (!f->ops || !f->group_start || !f->p_ns || !f->rank || !f->arrival_ns ||
-        !f->excluded || !f->first_stage) {
+    if (!f->ops || !f->group_start || !f->p_ns || !f->arrivals.rank ||
+        !f->arrivals.arrival_ns || !f->excluded || !f->first_stage) {
         mo_load_problem_clear(f);
         return mo_fail_memory(err);
     }
     f->head_ns = f->p_ns + size;
     f->tail_ns = f->p_ns + 2 * size;
     f->price_ns = f->p_ns + 3 * size;
-    f->sent_ns = f->arrival_ns + devices;
-    f->least_end_ns = f->sent_ns + MO_LOAD_MAX_ARRIVALS;
-    f->event_tail_ns = f->least_end_ns + MO_LOAD_MAX_ARRIVALS;
-    f->event_min_ns = f->event_tail_ns + MO_LOAD_MAX_ARRIVALS + 2;
+    f->arrivals.sent_ns = f->arrivals.arrival_ns + devices;
+    f->arrivals.least_end_ns = f->arrivals.sent_ns + MO_LOAD_MAX_ARRIVALS;
+    f->arrivals.event_tail_ns = f->arrivals.least_end_ns + MO_LOAD_MAX_ARRIVALS;
+    f->arrivals.event_min_ns =
+        f->arrivals.event_tail_ns + MO_LOAD_MAX_ARRIVALS + 2;
     f->last_stage = f->first_stage + size;
     for (int c = 0; c < fork->n_classes; c++) {
         if (c < MAX_GROUPS)
@@ -189,8 +191,8 @@ void mo_load_problem_set_cases(mo_load_problem *f)
         most_ns += most * f->ops[o].count;
     }
     /* About the serial time of one branch, more than one op is worth. */
-    f->unit_ns = serial / branches + 1;
-    f->has_cases = true;
+    f->cases.unit_ns = serial / branches + 1;
+    f->cases.is_used = true;
     f->max_weight = mo_min_i64(MAX_PRICE / most_ns, MAX_WEIGHT);
 }
 
@@ -199,8 +201,8 @@ void mo_load_problem_clear(mo_load_problem *f)
     free(f->ops);
     free(f->group_start);
     free(f->p_ns);
-    free(f->rank);
-    free(f->arrival_ns);
+    free(f->arrivals.rank);
+    free(f->arrivals.arrival_ns);
     free(f->excluded);
     free(f->first_stage);
     *f = (mo_load_problem){ 0 };
@@ -252,22 +254,22 @@ static void compute_arrivals(mo_load_problem *f)
     int64_t now_ns = 0;
 
     for (int k = 0; k < f->n_devices; k++) {
-        f->rank[k] = -1;
-        f->arrival_ns[k] = k == f->u_device ? 0 : MO_LOAD_INFINITY;
+        f->arrivals.rank[k] = -1;
+        f->arrivals.arrival_ns[k] = k == f->u_device ? 0 : MO_LOAD_INFINITY;
     }
     for (int j = 0; j < order->n; j++) {
         int k = order->device[j];
 
-        f->rank[k] = j;
-        f->sent_ns[j] =
+        f->arrivals.rank[k] = j;
+        f->arrivals.sent_ns[j] =
             mo_instance_row_ns(f->x, f->broadcast_row, f->u_device, k);
-        f->arrival_ns[k] = now_ns += f->sent_ns[j];
-        f->event_min_ns[j + 1] = now_ns;
+        f->arrivals.arrival_ns[k] = now_ns += f->arrivals.sent_ns[j];
+        f->arrivals.event_min_ns[j + 1] = now_ns;
     }
     for (int k = 0; f->broadcast_row >= 0 && order->open && k < f->n_devices;
          k++)
-        if (k != f->u_device && f->rank[k] < 0)
-            f->arrival_ns[k] =
+        if (k != f->u_device && f->arrivals.rank[k] < 0)
+            f->arrivals.arrival_ns[k] =
                 now_ns +
                 mo_instance_row_ns(f->x, f->broadcast_row, f->u_device, k);
 }
@@ -297,7 +299,7 @@ static void compute_heads(mo_load_problem *f)
     for (int o = 0; o < f->n; o++)
         for (int k = 0; k < f->n_devices; k++)
             f->head_ns[mo_load_index(f, o, k)] =
-                f->ops[o].reads_broadcast ? f->arrival_ns[k]
+                f->ops[o].reads_broadcast ? f->arrivals.arrival_ns[k]
                                           : mo_load_item_input(f, o, k).ns;
     for (int o = 0; o < f->n; o++) {
         int reader = f->ops[o].reader;
@@ -343,30 +345,17 @@ static bool is_order_feasible(mo_load_problem *f)
     for (int j = 0; j < f->order.n; j++) {
         int k = f->order.device[j];
 
-        f->least_end_ns[j] = MO_LOAD_INFINITY;
+        f->arrivals.least_end_ns[j] = MO_LOAD_INFINITY;
         for (int o = 0; o < f->n; o++)
             if (f->ops[o].reads_broadcast && mo_load_can_run(f, o, k) &&
-                f->tail_ns[mo_load_index(f, o, k)] < f->least_end_ns[j])
-                f->least_end_ns[j] = f->tail_ns[mo_load_index(f, o, k)];
-        if (f->least_end_ns[j] >= MO_LOAD_INFINITY)
+                f->tail_ns[mo_load_index(f, o, k)] <
+                    f->arrivals.least_end_ns[j])
+                f->arrivals.least_end_ns[j] =
+                    f->tail_ns[mo_load_index(f, o, k)];
+        if (f->arrivals.least_end_ns[j] >= MO_LOAD_INFINITY)
             return false;
     }
     return true;
-}
-
-static mo_load_item broadcast_item(const mo_load_problem *f, int rank)
-{
-    int device = f->order.device[rank];
-    mo_load_item item = { f->arrival_ns[device] - f->sent_ns[rank],
-                          MO_LOAD_INFINITY, f->sent_ns[rank] };
-
-    for (int o = 0; o < f->n; o++) {
-        int at = mo_load_index(f, o, device);
-        if (f->ops[o].reads_broadcast && mo_load_can_run(f, o, device) &&
-            f->p_ns[at] + f->tail_ns[at] < item.tail_ns)
-            item.tail_ns = f->p_ns[at] + f->tail_ns[at];
-    }
-    return item;
 }
 
 /* Computes the least time behind each event: further transfers of the tensor,
@@ -375,16 +364,30 @@ static void compute_event_tails(mo_load_problem *f)
 {
     int n = f->order.n;
 
-    f->event_tail_ns[n + 1] = 0;
+    f->arrivals.event_tail_ns[n + 1] = 0;
     for (int j = n; j > 0; j--) {
-        int64_t next_ns = j < n ? f->sent_ns[j] + f->event_tail_ns[j + 1] : 0;
+        int64_t next_ns =
+            j < n ? f->arrivals.sent_ns[j] + f->arrivals.event_tail_ns[j + 1]
+                  : 0;
         int64_t here_ns;
 
-        f->broadcast[j - 1] = broadcast_item(f, j - 1);
+        int rank = j - 1;
+        int device = f->order.device[rank];
+        mo_load_item item = { f->arrivals.arrival_ns[device] -
+                                  f->arrivals.sent_ns[rank],
+                              MO_LOAD_INFINITY, f->arrivals.sent_ns[rank] };
+
+        for (int o = 0; o < f->n; o++) {
+            int at = mo_load_index(f, o, device);
+            if (f->ops[o].reads_broadcast && mo_load_can_run(f, o, device) &&
+                f->p_ns[at] + f->tail_ns[at] < item.tail_ns)
+                item.tail_ns = f->p_ns[at] + f->tail_ns[at];
+        }
+        f->broadcast[j - 1] = item;
         here_ns = f->broadcast[j - 1].tail_ns;
-        f->event_tail_ns[j] = next_ns > here_ns ? next_ns : here_ns;
+        f->arrivals.event_tail_ns[j] = next_ns > here_ns ? next_ns : here_ns;
     }
-    f->event_tail_ns[0] = f->path_ns;
+    f->arrivals.event_tail_ns[0] = f->path_ns;
 }
 
 /* Returns the least time of the branch with that root. */
@@ -420,25 +423,6 @@ static int exclude_late(mo_load_problem *f)
     return n;
 }
 
-/* An op is in no stage before the tensor that it reads is there, in none that
- * ends, within the limit, before it can start, and in none that begins too
- * late for it. */
-static void compute_stages(mo_load_problem *f, int op, int device)
-{
-    int at = mo_load_index(f, op, device), first = 0, last = f->order.n;
-
-    if (f->ops[op].reads_broadcast && device != f->u_device)
-        first = f->rank[device] < 0 ? last : f->rank[device] + 1;
-    while (first < last &&
-           f->head_ns[at] >= f->limit_ns - f->event_tail_ns[first + 1])
-        first++;
-    while (last > first &&
-           f->event_min_ns[last] + f->p_ns[at] + f->tail_ns[at] > f->limit_ns)
-        last--;
-    f->first_stage[at] = (int8_t) first;
-    f->last_stage[at] = (int8_t) last;
-}
-
 void mo_load_set_arrival_order(mo_load_problem *f,
                                const mo_load_arrival_order *order)
 {
@@ -448,8 +432,8 @@ void mo_load_set_arrival_order(mo_load_problem *f,
      * nothing changes. */
     for (int i = 0; i < f->n * f->n_devices; i++)
         f->excluded[i] = f->p_ns[i] >= MO_LOAD_INFINITY;
-    for (int i = 0; i < f->n_limits; i++) {
-        const mo_load_limit *limit = &f->limits[i];
+    for (int i = 0; i < f->cases.n_limits; i++) {
+        const mo_load_limit *limit = &f->cases.limits[i];
 
         for (int k = 0; k < f->n_devices && limit->count == 0; k++)
             if (limit->where.to == MO_FREE &&
@@ -473,6 +457,24 @@ void mo_load_set_arrival_order(mo_load_problem *f,
     compute_event_tails(f);
     for (int o = 0; o < f->n; o++)
         for (int k = 0; k < f->n_devices; k++)
-            if (mo_load_can_run(f, o, k))
-                compute_stages(f, o, k);
+            if (mo_load_can_run(f, o, k)) {
+                /* An op is in no stage before the tensor that it reads is
+                 * there, in none that ends, within the limit, before it can
+                 * start, and in none that begins too late for it. */
+                int at = mo_load_index(f, o, k), first = 0, last = f->order.n;
+
+                if (f->ops[o].reads_broadcast && k != f->u_device)
+                    first = f->arrivals.rank[k] < 0 ? last
+                                                    : f->arrivals.rank[k] + 1;
+                while (first < last &&
+                       f->head_ns[at] >=
+                           f->limit_ns - f->arrivals.event_tail_ns[first + 1])
+                    first++;
+                while (last > first && f->arrivals.event_min_ns[last] +
+                                               f->p_ns[at] + f->tail_ns[at] >
+                                           f->limit_ns)
+                    last--;
+                f->first_stage[at] = (int8_t) first;
+                f->last_stage[at] = (int8_t) last;
+            }
 }

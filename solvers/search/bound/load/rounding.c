@@ -49,16 +49,6 @@ static size_t pattern_at(const mo_load_problem *f, const mo_load_lp_solution *s,
     }
 }
 
-/* Returns the group of an op. */
-static int group_of(const mo_load_problem *f, int op)
-{
-    int group = 0;
-
-    while (f->group_start[group + 1] <= op)
-        group++;
-    return group;
-}
-
 bool mo_load_round_solution(const mo_load_problem *f,
                             mo_load_lp_solution solution)
 {
@@ -66,7 +56,11 @@ bool mo_load_round_solution(const mo_load_problem *f,
 
     for (int c = 0; c < f->fork->n_classes; c++) {
         const mo_forkjoin_class *class = &f->fork->classes[c];
-        int group = group_of(f, first);
+        /* The group of the class's first op. */
+        int group = 0;
+
+        while (f->group_start[group + 1] <= first)
+            group++;
         double total = 0;
 
         for (size_t i = 0; i < solution.n; i++)

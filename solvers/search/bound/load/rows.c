@@ -33,32 +33,17 @@ static bool broadcast_uses(const mo_load_problem *f, int to, int resource)
     return false;
 }
 
-/* Returns the load of the broadcast tensor on a resource, which every schedule
- * of the order has. */
-static int64_t broadcast_load_ns(const mo_load_problem *f,
-                                 const mo_load_row *row)
-{
-    int64_t sum = 0;
-
-    for (int j = row->from; j < f->order.n && j < row->until; j++) {
-        mo_load_item item = f->broadcast[j];
-        if (broadcast_uses(f, f->order.device[j], row->resource) &&
-            item.head_ns >= row->head_ns && item.tail_ns >= row->tail_ns)
-            sum += item.ns;
-    }
-    return sum;
-}
-
 /* Returns whether an op that reads the broadcast tensor is counted for
  * certain. */
 static bool contains_reader(const mo_load_problem *f, const mo_load_row *row)
 {
-    int rank = row->resource < f->n_devices ? f->rank[row->resource] : -1;
+    int rank =
+        row->resource < f->n_devices ? f->arrivals.rank[row->resource] : -1;
 
     return rank >= 0 && row->from <= rank + 1 &&
            row->until == mo_load_last_event(f) &&
-           f->arrival_ns[row->resource] >= row->head_ns &&
-           f->least_end_ns[rank] >= row->tail_ns;
+           f->arrivals.arrival_ns[row->resource] >= row->head_ns &&
+           f->arrivals.least_end_ns[rank] >= row->tail_ns;
 }
 
 /* Returns the least distance of two events. */
@@ -67,15 +52,24 @@ static int64_t min_distance_ns(const mo_load_problem *f, int from, int until)
     int64_t sum = 0;
 
     if (until == mo_load_last_event(f))
-        return f->event_tail_ns[from];
+        return f->arrivals.event_tail_ns[from];
     for (int j = from; j < until; j++)
-        sum += f->sent_ns[j];
+        sum += f->arrivals.sent_ns[j];
     return sum;
 }
 
 int64_t mo_load_row_base_ns(const mo_load_problem *f, const mo_load_row *row)
 {
-    int64_t sent_ns = broadcast_load_ns(f, row);
+    /* The load of the broadcast tensor on a resource, which every schedule
+     * of the order has. */
+    int64_t sent_ns = 0;
+
+    for (int j = row->from; j < f->order.n && j < row->until; j++) {
+        mo_load_item item = f->broadcast[j];
+        if (broadcast_uses(f, f->order.device[j], row->resource) &&
+            item.head_ns >= row->head_ns && item.tail_ns >= row->tail_ns)
+            sent_ns += item.ns;
+    }
     int64_t ns = row->head_ns + row->tail_ns + sent_ns, most_ns;
 
     if (sent_ns > 0 || contains_reader(f, row))
@@ -121,36 +115,30 @@ static void update_transfer_ends(min_ends *e, int from, int to,
         update_ends(e, e->f->n_devices + ids[i], item);
 }
 
-static void update_output_ends(min_ends *e, int op, int from)
-{
-    const mo_load_problem *f = e->f;
-    int reader = f->ops[op].reader;
-
-    for (int to = 0; to < f->n_devices; to++) {
-        mo_load_item item;
-
-        if (to == from || (reader == MO_FREE ? to != f->v_device
-                                             : !mo_load_can_run(f, reader, to)))
-            continue;
-        item = mo_load_item_transfer(f, op, from, to);
-        if (item.ns > 0)
-            update_transfer_ends(e, from, to, &item);
-    }
-}
-
 static void update_all_ends(min_ends *e)
 {
     const mo_load_problem *f = e->f;
 
     for (int o = 0; o < f->n; o++)
         for (int k = 0; k < f->n_devices; k++) {
+            int reader = f->ops[o].reader;
             mo_load_item run, read;
 
             if (!mo_load_can_run(f, o, k))
                 continue;
             run = mo_load_item_compute(f, o, k);
             update_ends(e, k, &run);
-            update_output_ends(e, o, k);
+            for (int to = 0; to < f->n_devices; to++) {
+                mo_load_item item;
+
+                if (to == k ||
+                    (reader == MO_FREE ? to != f->v_device
+                                       : !mo_load_can_run(f, reader, to)))
+                    continue;
+                item = mo_load_item_transfer(f, o, k, to);
+                if (item.ns > 0)
+                    update_transfer_ends(e, k, to, &item);
+            }
             read = mo_load_item_input(f, o, k);
             if (read.ns > 0)
                 update_transfer_ends(e, f->u_device, k, &read);
@@ -159,30 +147,6 @@ static void update_all_ends(min_ends *e)
         mo_load_item item = f->broadcast[j];
         update_transfer_ends(e, f->u_device, f->order.device[j], &item);
     }
-}
-
-static mo_status add_full_rows(const mo_load_problem *f, mo_load_rows *rows,
-                               mo_error *err)
-{
-    int n = mo_load_n_resources(f);
-    int64_t *least = malloc((size_t) n * 2 * sizeof *least);
-    min_ends e = { f, least, least ? least + n : NULL };
-    mo_status status = MO_OK;
-
-    if (!least)
-        return mo_fail_memory(err);
-    for (int i = 0; i < 2 * n; i++)
-        least[i] = MO_LOAD_INFINITY;
-    update_all_ends(&e);
-    for (int r = 0; r < n && status == MO_OK; r++) {
-        mo_load_row row = {
-            r, 0, mo_load_last_event(f), e.head_ns[r], e.tail_ns[r], 0
-        };
-        if (row.head_ns < MO_LOAD_INFINITY)
-            status = mo_load_rows_add(f, rows, row, err);
-    }
-    free(least);
-    return status;
 }
 
 static int64_t min_tail_ns(const mo_load_problem *f, int device)
@@ -196,38 +160,53 @@ static int64_t min_tail_ns(const mo_load_problem *f, int device)
     return least;
 }
 
-/* Rows of a stage: from the arrival on a device to J, and the transfer there
- * through the port of u, with all that the port sends meanwhile. */
-static mo_status add_stage_rows(const mo_load_problem *f, mo_load_rows *rows,
-                                int rank, mo_error *err)
-{
-    int device = f->order.device[rank];
-    mo_load_row behind = { .resource = device,
-                           .from = rank + 1,
-                           .until = mo_load_last_event(f),
-                           .tail_ns = min_tail_ns(f, device) };
-    mo_load_row link = { .resource = -1, .from = rank, .until = rank + 1 };
-    int pair[2];
-    const int *ids;
-    mo_status status = mo_load_rows_add(f, rows, behind, err);
-
-    if (mo_resource_list(f->x, f->congestion, f->u_device, device, pair, &ids) >
-        0)
-        link.resource = f->n_devices + ids[0];
-    if (status == MO_OK && link.resource >= 0)
-        status = mo_load_rows_add(f, rows, link, err);
-    return status;
-}
-
 mo_status mo_load_rows_init(const mo_load_problem *f, mo_load_rows *rows,
                             mo_error *err)
 {
     mo_status status;
 
     rows->n = 0;
-    status = add_full_rows(f, rows, err);
-    for (int j = 0; j < f->order.n && status == MO_OK; j++)
-        status = add_stage_rows(f, rows, j, err);
+
+    int n = mo_load_n_resources(f);
+    int64_t *least = malloc((size_t) n * 2 * sizeof *least);
+    min_ends e = { f, least, least ? least + n : NULL };
+    status = MO_OK;
+
+    if (!least) {
+        status = mo_fail_memory(err);
+    } else {
+        for (int i = 0; i < 2 * n; i++)
+            least[i] = MO_LOAD_INFINITY;
+        update_all_ends(&e);
+        for (int r = 0; r < n && status == MO_OK; r++) {
+            mo_load_row row = {
+                r, 0, mo_load_last_event(f), e.head_ns[r], e.tail_ns[r], 0
+            };
+            if (row.head_ns < MO_LOAD_INFINITY)
+                status = mo_load_rows_add(f, rows, row, err);
+        }
+        free(least);
+    }
+    for (int j = 0; j < f->order.n && status == MO_OK; j++) {
+        /* Rows of a stage: from the arrival on a device to J, and the transfer
+         * there through the port of u, with all that the port sends meanwhile.
+         */
+        int device = f->order.device[j];
+        mo_load_row behind = { .resource = device,
+                               .from = j + 1,
+                               .until = mo_load_last_event(f),
+                               .tail_ns = min_tail_ns(f, device) };
+        mo_load_row link = { .resource = -1, .from = j, .until = j + 1 };
+        int pair[2];
+        const int *ids;
+        status = mo_load_rows_add(f, rows, behind, err);
+
+        if (mo_resource_list(f->x, f->congestion, f->u_device, device, pair,
+                             &ids) > 0)
+            link.resource = f->n_devices + ids[0];
+        if (status == MO_OK && link.resource >= 0)
+            status = mo_load_rows_add(f, rows, link, err);
+    }
     return status == MO_OK ? mo_load_limits_add_rows(f, rows, err) : status;
 }
 

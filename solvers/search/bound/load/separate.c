@@ -117,21 +117,6 @@ static int64_t item_tail_ns(const separator *c, const grid *g,
     return g->until == mo_load_last_event(c->f) ? s->tail_ns : 0;
 }
 
-static void choose_lines(separator *c, const item_list *p, grid *g)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < p->n; i++)
-        if (is_inside(g, &p->items[i]))
-            c->sorted[n++] = item_head_ns(g, &p->items[i]);
-    g->n_heads = sample_lines(c->sorted, n, g->head_ns);
-    n = 0;
-    for (size_t i = 0; i < p->n; i++)
-        if (is_inside(g, &p->items[i]))
-            c->sorted[n++] = item_tail_ns(c, g, &p->items[i]);
-    g->n_tails = sample_lines(c->sorted, n, g->tail_ns);
-}
-
 /* Returns the last line that is not above the value. */
 static int find_line(const int64_t *lines, int n, int64_t value)
 {
@@ -140,25 +125,6 @@ static int find_line(const int64_t *lines, int n, int64_t value)
     while (at + 1 < n && lines[at + 1] <= value)
         at++;
     return at;
-}
-
-static void fill_grid(separator *c, const item_list *p, grid *g)
-{
-    choose_lines(c, p, g);
-    for (int h = 0; h <= g->n_heads; h++)
-        for (int t = 0; t <= g->n_tails; t++)
-            g->sum_ns[h][t] = 0;
-    for (size_t i = 0; i < p->n; i++)
-        if (is_inside(g, &p->items[i]))
-            g->sum_ns[find_line(g->head_ns, g->n_heads,
-                                item_head_ns(g, &p->items[i]))]
-                     [find_line(g->tail_ns, g->n_tails,
-                                item_tail_ns(c, g, &p->items[i]))] +=
-                p->items[i].ns;
-    for (int h = g->n_heads - 1; h >= 0; h--)
-        for (int t = g->n_tails - 1; t >= 0; t--)
-            g->sum_ns[h][t] += g->sum_ns[h + 1][t] + g->sum_ns[h][t + 1] -
-                               g->sum_ns[h + 1][t + 1];
 }
 
 static bool has_row(const mo_load_rows *rows, const mo_load_row *row)
@@ -212,7 +178,31 @@ static mo_status separate_resource(separator *c, int resource, double slack_ns,
         return status;
     for (g.until = 1; g.until <= mo_load_last_event(c->f); g.until++)
         for (g.from = 0; g.from < g.until; g.from++) {
-            fill_grid(c, p, &g);
+            size_t n = 0;
+
+            for (size_t i = 0; i < p->n; i++)
+                if (is_inside(&g, &p->items[i]))
+                    c->sorted[n++] = item_head_ns(&g, &p->items[i]);
+            g.n_heads = sample_lines(c->sorted, n, g.head_ns);
+            n = 0;
+            for (size_t i = 0; i < p->n; i++)
+                if (is_inside(&g, &p->items[i]))
+                    c->sorted[n++] = item_tail_ns(c, &g, &p->items[i]);
+            g.n_tails = sample_lines(c->sorted, n, g.tail_ns);
+            for (int h = 0; h <= g.n_heads; h++)
+                for (int t = 0; t <= g.n_tails; t++)
+                    g.sum_ns[h][t] = 0;
+            for (size_t i = 0; i < p->n; i++)
+                if (is_inside(&g, &p->items[i]))
+                    g.sum_ns[find_line(g.head_ns, g.n_heads,
+                                       item_head_ns(&g, &p->items[i]))]
+                            [find_line(g.tail_ns, g.n_tails,
+                                       item_tail_ns(c, &g, &p->items[i]))] +=
+                        p->items[i].ns;
+            for (int h = g.n_heads - 1; h >= 0; h--)
+                for (int t = g.n_tails - 1; t >= 0; t--)
+                    g.sum_ns[h][t] += g.sum_ns[h + 1][t] + g.sum_ns[h][t + 1] -
+                                      g.sum_ns[h + 1][t + 1];
             find_most_violated(c, &g, resource, &slack_ns, &worst);
         }
     if (worst.resource < 0)

@@ -35,20 +35,16 @@ void mo_rl_adam_reset(mo_rl_adam *adam, const mo_rl_params *weights)
     adam->steps = 0;
 }
 
-static double gradient_norm(const mo_rl_real *gradient, size_t n)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += (double) gradient[i] * (double) gradient[i];
-    return sqrt(sum);
-}
-
 /* A NaN or infinite gradient would never leave the moments again. */
 void mo_rl_adam_step(mo_rl_adam *adam, mo_rl_params *weights,
                      const mo_rl_real *gradient)
 {
-    double norm = gradient_norm(gradient, weights->n_values), clip = 1, rate;
+    size_t n = weights->n_values;
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += (double) gradient[i] * (double) gradient[i];
+    double norm = sqrt(sum), clip = 1, rate;
 
     if (!isfinite(norm))
         return;

@@ -93,27 +93,6 @@ void mo_rl_params_clear(mo_rl_params *weights)
  */
 static const char heading[] = "moirai-policy 1";
 
-static void write_matrix(mo_out *out, const mo_rl_params *weights,
-                         const mo_rl_param *w)
-{
-    const mo_rl_real *value = weights->values + w->offset;
-
-    mo_out_printf(out, "matrix %s %d %d\n", w->name, w->rows, w->cols);
-    for (int i = 0; i < w->rows; i++)
-        for (int j = 0; j < w->cols; j++) {
-            mo_out_double(out, (double) *value++);
-            mo_out_char(out, j + 1 < w->cols ? ' ' : '\n');
-        }
-}
-
-static bool all_finite(const mo_rl_params *weights)
-{
-    for (size_t i = 0; i < weights->n_values; i++)
-        if (!isfinite(weights->values[i]))
-            return false;
-    return true;
-}
-
 mo_status mo_rl_params_write(const mo_rl_params *weights, const char *kind,
                              const int *about, int n_about, const char *path,
                              mo_error *err)
@@ -121,10 +100,12 @@ mo_status mo_rl_params_write(const mo_rl_params *weights, const char *kind,
     mo_out *out;
     mo_status status;
 
-    if (!all_finite(weights))
-        return mo_fail_at(err, MO_E_INPUT, path, 0,
-                          "the policy has grown beyond all numbers and is not "
-                          "written; begin with another one, or with none");
+    for (size_t i = 0; i < weights->n_values; i++)
+        if (!isfinite(weights->values[i]))
+            return mo_fail_at(
+                err, MO_E_INPUT, path, 0,
+                "the policy has grown beyond all numbers and is not "
+                "written; begin with another one, or with none");
     status = mo_out_open(path, &out, err);
     if (status != MO_OK)
         return status;
@@ -132,8 +113,17 @@ mo_status mo_rl_params_write(const mo_rl_params *weights, const char *kind,
     for (int i = 0; i < n_about; i++)
         mo_out_printf(out, " %d", about[i]);
     mo_out_char(out, '\n');
-    for (int i = 0; i < weights->n; i++)
-        write_matrix(out, weights, &weights->items[i]);
+    for (int i = 0; i < weights->n; i++) {
+        const mo_rl_param *w = &weights->items[i];
+        const mo_rl_real *value = weights->values + w->offset;
+
+        mo_out_printf(out, "matrix %s %d %d\n", w->name, w->rows, w->cols);
+        for (int k = 0; k < w->rows; k++)
+            for (int j = 0; j < w->cols; j++) {
+                mo_out_double(out, (double) *value++);
+                mo_out_char(out, j + 1 < w->cols ? ' ' : '\n');
+            }
+    }
     mo_out_text(out, "end\n");
     return mo_out_commit(out, err);
 }

@@ -30,11 +30,6 @@ typedef struct wiring {
     mo_nccl_topology_net *cards; /* by GPU: the card it uses; 0 Gbit/s: none */
 } wiring;
 
-static int host_of(const wiring *w, int gpu)
-{
-    return mo_nccl_topology_ancestor(w->t, w->t->gpus[gpu].node, 0);
-}
-
 /* NCCL numbers the GPUs of a host by dev, all participating ones by rank; only
  * the latter distinguishes those of several hosts, or parts of one GPU. */
 static bool is_told_by_rank(const mo_nccl_topology *t)
@@ -48,7 +43,8 @@ static bool is_told_by_rank(const mo_nccl_topology *t)
 static const char *host_name(const wiring *w, int gpu)
 {
     for (size_t h = 0; w->t->n_hosts > 1 && h < w->t->n_hosts; h++)
-        if (w->t->host_nodes[h] == host_of(w, gpu))
+        if (w->t->host_nodes[h] ==
+            mo_nccl_topology_ancestor(w->t, w->t->gpus[gpu].node, 0))
             return mo_intern_text(w->t->hosts, (int) h);
     return NULL;
 }
@@ -90,11 +86,6 @@ static double *nvlink_between(const wiring *w, int a, int b)
     return &w->nvlink[(size_t) a * (size_t) w->n + (size_t) b];
 }
 
-static bool is_linked(const wiring *w, int a, int b)
-{
-    return *nvlink_between(w, a, b) > 0;
-}
-
 /* Sums up the links between each pair of GPUs. */
 static mo_status add_nvlinks(wiring *w, mo_error *err)
 {
@@ -129,7 +120,8 @@ static void mark_island(wiring *w, int first, int *stack)
         int a = stack[--n_stack];
 
         for (int b = 0; b < w->n; b++)
-            if (w->island[b] == MO_NCCL_TOPOLOGY_NONE && is_linked(w, a, b)) {
+            if (w->island[b] == MO_NCCL_TOPOLOGY_NONE &&
+                *nvlink_between(w, a, b) > 0) {
                 w->island[b] = first;
                 stack[n_stack++] = b;
             }
@@ -149,18 +141,6 @@ static mo_status find_islands(wiring *w, mo_error *err)
             mark_island(w, i, stack);
     free(stack);
     return MO_OK;
-}
-
-/* Moves a GPU with a wider path to its CPU than PCI there. */
-static mo_status attach_to_cpu(wiring *w, mo_nccl_topology_gpu *gpu,
-                               mo_error *err)
-{
-    int cpu =
-        mo_nccl_topology_ancestor(w->t, gpu->node, MO_NCCL_TOPOLOGY_CPU_DEPTH);
-
-    if (gpu->cpu_gbps <= mo_nccl_topology_bottleneck_gbps(w->t, gpu->node, cpu))
-        return MO_OK;
-    return mo_nccl_topology_add_node(w->t, cpu, gpu->cpu_gbps, &gpu->node, err);
 }
 
 /* Returns the network card with the widest path from a GPU out of its host. */
@@ -241,8 +221,17 @@ static mo_status wire(wiring *w, mo_error *err)
             *there = *back = fmax(fmax(*there, *back), over_switch);
         }
     status = find_islands(w, err);
-    for (int i = 0; i < w->n && status == MO_OK; i++)
-        status = attach_to_cpu(w, &w->t->gpus[i], err);
+    for (int i = 0; i < w->n && status == MO_OK; i++) {
+        mo_nccl_topology_gpu *gpu = &w->t->gpus[i];
+        int cpu = mo_nccl_topology_ancestor(w->t, gpu->node,
+                                            MO_NCCL_TOPOLOGY_CPU_DEPTH);
+
+        /* Moves a GPU with a wider path to its CPU than PCI there. */
+        if (gpu->cpu_gbps >
+            mo_nccl_topology_bottleneck_gbps(w->t, gpu->node, cpu))
+            status = mo_nccl_topology_add_node(w->t, cpu, gpu->cpu_gbps,
+                                               &gpu->node, err);
+    }
     if (status != MO_OK)
         return status;
     for (int i = 0; i < w->n && w->t->n_hosts > 1; i++)

@@ -54,7 +54,23 @@ function table(heads, rows) {
     row.forEach((cell, i) => tr.append(element("td", { class: heads[i].number ? "number" : "" }, cell)));
     body.append(tr);
   }
-  return element("table", {}, element("thead", {}, head), body);
+  return element("div", { class: "scroll" }, element("table", {}, element("thead", {}, head), body));
+}
+
+// Relative luminance and contrast of WCAG 2, of colours as [r, g, b].
+function luminance(rgb) {
+  const [r, g, b] = rgb.map(v => v / 255 <= 0.04045 ? v / 255 / 12.92 : Math.pow((v / 255 + 0.055) / 1.055, 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+function contrast(a, b) {
+  const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}
+function rgbOf(hex) { return [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16)); }
+// Black or white, by contrast to a colour that is drawn with an opacity on paper.
+function inkOn(color, opacity, paper) {
+  const under = rgbOf(paper), seen = rgbOf(color).map((v, i) => v * opacity + under[i] * (1 - opacity));
+  return contrast([0, 0, 0], seen) >= contrast([255, 255, 255], seen) ? "#000000" : "#ffffff";
 }
 
 const tip = byId("tip");

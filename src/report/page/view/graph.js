@@ -2,17 +2,18 @@
 // Graph: boxes in layers, longest path from the inputs; many ops are collapsed
 // into boxes by the beginning of their names.
 const graph = { canvas: byId("graph"), boxes: [], lines: [], x: 0, y: 0, zoom: 1, drag: null, open: new Set(), search: "" };
-const mostBoxes = 400, boxWidth = 120, boxHeight = 26, gapX = 18, gapY = 20;
+const mostBoxes = 400, boxWidth = 120, boxHeight = 26, gapX = 18, gapY = 20, graphHeight = 560;
 
 function prefixOf(name, depth) {
-  const parts = name.split(/[\/.:]/);
-  return parts.length <= depth ? name : parts.slice(0, depth).join("/");
+  const separator = /[\/.:_]/g;
+  for (let match; (match = separator.exec(name));) if (--depth === 0) return name.slice(0, match.index);
+  return name;
 }
 // Group of each op: itself, or a block that is not opened.
 function groupOps() {
   const groups = new Array(nOps);
   if (nOps <= mostBoxes) { for (let i = 0; i < nOps; i++) groups[i] = "op " + i; return groups; }
-  let depth = 8, count = Infinity;
+  let depth = 12, count = Infinity;
   for (; depth > 0; depth--) {
     const seen = new Set();
     for (let i = 0; i < nOps && seen.size <= mostBoxes; i++) seen.add(prefixOf(data.ops.name[i], depth));
@@ -66,8 +67,21 @@ function layoutGraph() {
     const total = row.length * (boxWidth + gapX) - gapX;
     row.forEach((b, i) => { b.x = i * (boxWidth + gapX) - total / 2 + boxWidth / 2; b.y = l * (boxHeight + gapY); });
   }
+  foldLayers(layers);
   graph.boxes = boxes;
   graph.lines = lines;
+}
+// Deep graphs continue at the top of a further column, by the number of columns
+// with which the boxes are largest.
+function foldLayers(layers) {
+  const widest = Math.max(...layers.map(row => (row || []).length)) * (boxWidth + gapX) + 2 * gapX;
+  const width = (graph.canvas.clientWidth || 800) - 40, height = graphHeight - 40;
+  let best = 0, most = layers.length;
+  for (let columns = 1; columns <= layers.length; columns++) {
+    const rows = Math.ceil(layers.length / columns), zoom = Math.min(width / (columns * widest), height / (rows * (boxHeight + gapY)));
+    if (zoom > best) { best = zoom; most = rows; }
+  }
+  layers.forEach((row, l) => { for (const b of row) { b.x += Math.floor(l / most) * widest; b.y = l % most * (boxHeight + gapY); } });
 }
 function fitGraph() {
   let left = Infinity, right = -Infinity, top = Infinity, bottom = -Infinity;
@@ -76,15 +90,15 @@ function fitGraph() {
     top = Math.min(top, b.y); bottom = Math.max(bottom, b.y + boxHeight);
   }
   const width = graph.canvas.clientWidth || 800;
-  graph.zoom = Math.min(1.2, (width - 40) / Math.max(1, right - left), Math.max(0.35, 520 / Math.max(1, bottom - top)));
+  graph.zoom = Math.min(1.2, (width - 40) / Math.max(1, right - left), Math.max(0.35, (graphHeight - 40) / Math.max(1, bottom - top)));
   graph.x = (left + right) / 2;
-  graph.y = top + Math.min((bottom - top) / 2, 260 / graph.zoom - 10);
+  graph.y = top + Math.min((bottom - top) / 2, (graphHeight - 40) / 2 / graph.zoom - 10);
 }
 function screenX(x) { return (x - graph.x) * graph.zoom + graph.width / 2; }
 function screenY(y) { return (y - graph.y) * graph.zoom + graph.height / 2; }
 function boxName(b) { return b.single >= 0 ? data.ops.name[b.single] : b.key; }
 function drawGraph() {
-  const { g, width, height } = prepareCanvas(graph.canvas, 560);
+  const { g, width, height } = prepareCanvas(graph.canvas, graphHeight);
   graph.width = width; graph.height = height;
   const soft = style("--line"), ink = style("--ink"), limit = style("--limit");
   for (const pass of [false, true]) {
@@ -100,6 +114,7 @@ function drawGraph() {
     g.stroke();
   }
   const needle = graph.search.toLowerCase();
+  let named = 0;
   for (const b of graph.boxes) {
     const w = boxWidth * graph.zoom, h = boxHeight * graph.zoom, x = screenX(b.x) - w / 2, y = screenY(b.y);
     if (x + w < 0 || y + h < 0 || x > width || y > height) continue;
@@ -112,12 +127,14 @@ function drawGraph() {
     const found = needle && b.ops.some(i => data.ops.name[i].toLowerCase().includes(needle));
     if (b.single < 0 || found) { g.strokeStyle = ink; g.lineWidth = found ? 4 : 1.5; g.strokeRect(x, y, w, h); }
     if (h > 11) {
+      named++;
       g.save(); g.fillStyle = "#fff"; g.textAlign = "center"; g.shadowColor = "#000"; g.shadowBlur = 3;
       const label = b.single >= 0 ? boxName(b).split("/").pop() : boxName(b) + " (" + b.ops.length + ")";
       g.fillText(shorten(g, label, w - 6), x + w / 2, y + h / 2);
       g.restore();
     }
   }
+  graph.canvas.setAttribute("aria-label", "Graph of ops, coloured by device: the names of " + named + " of " + graph.boxes.length + " boxes are shown");
 }
 function boxAt(x, y) {
   for (const b of graph.boxes) {

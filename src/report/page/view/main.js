@@ -4,6 +4,8 @@ function renderHead() {
   const file = data.graph.split("/").pop(), used = placement().shares.filter(s => s.ops > 0).length;
   byId("title").textContent = file + " on " + data.cluster.split("/").pop();
   byId("subject").textContent = nOps + " ops on " + used + " of " + nDevices + " devices; " + data.placements[0].name + "; congestion " + data.congestion + ", tensors " + data.tensors + ", memory " + data.memory;
+  byId("path-note").hidden = data.objective === "period";
+  byId("timeline-note").textContent = data.objective === "period" ? "One period of the steady state: every request repeats it. A bar that is cut at the right end continues at the left one, for the request before. " : "";
   byId("words").replaceChildren(...data.words.map(w => element("li", {}, w)));
   byId("device-keys").replaceChildren(...data.devices.map((d, k) => {
     const label = deviceLabel(k);
@@ -22,6 +24,7 @@ function renderAll() {
   drawGraph();
   renderPairs();
   renderWorth();
+  renderRuns();
   renderMethods();
 }
 function setTheme(theme) {

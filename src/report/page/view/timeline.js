@@ -4,7 +4,7 @@ const timeline = { canvas: byId("timeline"), from: 0, to: 1, rows: [], drag: nul
 const rowHeight = 24, barHeight = 17, axisHeight = 26, labelWidth = 130;
 
 function fullSpan() {
-  let end = placement().makespan_us;
+  let end = placement().repeat_us || placement().makespan_us;
   if (data.measured && state.placement === 0) end = Math.max(end, data.measured.makespan_us);
   return end > 0 ? end : 1;
 }
@@ -14,6 +14,16 @@ function addRow(label, device, bars, faint) {
   for (const b of bars) longest = Math.max(longest, b.time);
   timeline.rows.push({ label, device, bars, longest, faint });
 }
+// With the objective period a schedule repeats, and the timeline is one period of
+// it: pieces of a bar there, with the number of periods that its request is old.
+function fold(start, time) {
+  const period = placement().repeat_us, at = { whole: start, length: time };
+  if (!period) return [{ ...at, start, time }];
+  if (time >= period) return [{ ...at, start: 0, time: period, age: Math.floor(start / period) }];
+  const age = Math.floor(start / period + 1e-9), from = Math.max(0, start - age * period);
+  const first = { ...at, start: from, time: Math.min(time, period - from), age };
+  return from + time <= period * (1 + 1e-9) ? [first] : [first, { ...at, start: 0, time: from + time - period, age: age + 1 }];
+}
 function buildRows() {
   const p = placement(), measured = state.placement === 0 ? data.measured : null;
   const onPath = new Set();
@@ -21,7 +31,7 @@ function buildRows() {
   timeline.rows = [];
   const byDevice = data.devices.map(() => []);
   for (let i = 0; i < nOps; i++) {
-    byDevice[p.device[i]].push({ start: p.start_us[i], time: p.time_us[i], color: p.device[i], op: i, path: onPath.has("o" + i) });
+    for (const piece of fold(p.start_us[i], p.time_us[i])) byDevice[p.device[i]].push({ ...piece, color: p.device[i], op: i, path: onPath.has("o" + i) });
   }
   const measuredBy = data.devices.map(() => []);
   if (measured) {
@@ -36,7 +46,7 @@ function buildRows() {
   const pairs = new Map();
   for (const share of p.pairs) pairs.set(share.from * nDevices + share.to, []);
   p.transfers.forEach((t, i) => {
-    pairs.get(t.from * nDevices + t.to).push({ start: t.start_us, time: t.time_us, color: t.from, transfer: i, path: onPath.has("t" + i) });
+    for (const piece of fold(t.start_us, t.time_us)) pairs.get(t.from * nDevices + t.to).push({ ...piece, color: t.from, transfer: i, path: onPath.has("t" + i) });
   });
   for (const share of p.pairs) {
     addRow(data.devices[share.from].id + " → " + data.devices[share.to].id, share.from, pairs.get(share.from * nDevices + share.to), false);
@@ -66,7 +76,7 @@ function usOf(x) {
   return timeline.from + (x - labelWidth) / (timeline.width - labelWidth - 8) * (timeline.to - timeline.from);
 }
 function drawAxis(g, height) {
-  const step = niceStep(timeline.to - timeline.from, 9);
+  const step = niceStep(timeline.to - timeline.from, Math.max(1, Math.min(9, (timeline.width - labelWidth) / 75)));
   g.strokeStyle = style("--line");
   g.fillStyle = style("--soft");
   g.textAlign = "center";
@@ -77,27 +87,25 @@ function drawAxis(g, height) {
   }
 }
 function drawBars(g, row, y) {
-  const ink = style("--path"), paper = style("--paper");
+  const ink = style("--path"), paper = style("--paper"), hasPath = state.showPath && placement().path.length > 0;
   let until = -1;
   for (let i = firstVisible(row, timeline.from); i < row.bars.length; i++) {
     const b = row.bars[i];
     if (b.start > timeline.to) break;
     if (b.start + b.time < timeline.from) continue;
     const left = Math.max(labelWidth, xOf(b.start)), right = Math.min(timeline.width - 8, xOf(b.start + b.time));
-    const width = Math.max(0.6, right - left), lit = state.showPath && b.path;
+    const width = Math.max(0.6, right - left), lit = hasPath && b.path;
     if (left + width <= until + 0.3 && !lit) continue;
     until = left + width;
-    g.globalAlpha = row.faint ? 0.55 : state.showPath && !b.path && !row.faint ? 0.45 : 1;
+    const opacity = row.faint ? 0.55 : hasPath && !b.path ? 0.45 : 1;
+    g.globalAlpha = opacity;
     g.fillStyle = colorOf(b.color);
     g.fillRect(left, y, width, barHeight);
     g.globalAlpha = 1;
     if (lit) { g.fillStyle = ink; g.fillRect(left, y + barHeight - 3, width, 3); }
     if (width > 34) {
-      g.fillStyle = "#fff"; g.textAlign = "left";
-      g.save(); g.shadowColor = "#000"; g.shadowBlur = 3;
+      g.fillStyle = inkOn(colorOf(b.color), opacity, paper); g.textAlign = "left";
       g.fillText(shorten(g, barName(b), width - 6), left + 3, y + barHeight / 2);
-      g.restore();
-      if (paper === "") return;
     }
   }
 }
@@ -152,7 +160,9 @@ function barText(b) {
     if (data.ops.type[b.op]) lines.push(data.ops.type[b.op]);
     if (b.measured) lines.push("measured; predicted " + timeText(p.time_us[b.op]));
   }
-  lines.push(timeText(b.start) + " + " + timeText(b.time));
+  if (b.age !== undefined) lines.push(b.age === 0 ? "of the newest request" : "of the request " + b.age + " before the newest");
+  const at = b.whole === undefined ? b : { start: b.whole, time: b.length };
+  lines.push(timeText(at.start) + " + " + timeText(at.time) + (b.age === undefined ? "" : " after the request began"));
   const item = b.measured ? null : pathItem(b);
   if (item) lines.push("on the critical path: " + reasonText(item.reason));
   return lines.join("\n");
@@ -193,7 +203,7 @@ function bindTimeline() {
   tool("−", () => zoomTimeline(2));
   const lit = element("button", { type: "button", "aria-pressed": "true", id: "path-button" }, "critical path");
   lit.addEventListener("click", () => { state.showPath = !state.showPath; lit.setAttribute("aria-pressed", state.showPath); drawTimeline(); });
-  tools.append(lit);
+  if (data.objective !== "period") tools.append(lit);
   if (data.placements.length > 1) {
     const choice = element("select", { "aria-label": "placement" });
     data.placements.forEach((p, i) => choice.append(element("option", { value: i }, p.name + ", " + timeText(p.objective_us))));

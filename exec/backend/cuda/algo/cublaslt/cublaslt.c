@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "base/error.h"
 #include "exec/backend/cuda/algo/algo.h"
 #include "exec/backend/cuda/algo/cublaslt/matmul_descs.h"
@@ -12,38 +13,23 @@
 #include "exec/backend/cuda/algo/libraries.h"
 #include "exec/backend/cuda/driver/sm_partition.h"
 
-struct mo_cuda_cublaslt {
-    cublasLtHandle_t handle; /* NULL: created on first use */
-};
-
-mo_status mo_cuda_cublaslt_open(mo_backend_unit *unit, mo_cuda_cublaslt **out,
-                                mo_error *err)
+void mo_cuda_cublaslt_close(mo_backend_unit *unit)
 {
-    (void) unit;
-    *out = calloc(1, sizeof **out);
-    return *out ? MO_OK : mo_fail_memory(err);
-}
-
-void mo_cuda_cublaslt_close(mo_backend_unit *unit, mo_cuda_cublaslt *cublaslt)
-{
-    if (!cublaslt)
-        return;
-    if (cublaslt->handle)
-        unit->api->cublasLtDestroy(cublaslt->handle);
-    free(cublaslt);
+    if (unit->cublaslt)
+        unit->api->cublasLtDestroy(unit->cublaslt);
+    unit->cublaslt = NULL;
 }
 
 static mo_status get_handle(mo_backend_unit *unit, cublasLtHandle_t *handle,
                             mo_error *err)
 {
-    mo_cuda_cublaslt *cublaslt = unit->cublaslt;
     mo_status status = MO_OK;
 
-    if (!cublaslt->handle)
+    if (!unit->cublaslt)
         status = mo_cuda_check_cublas(
             unit->api, "cublasLtCreate",
-            unit->api->cublasLtCreate(&cublaslt->handle), err);
-    *handle = cublaslt->handle;
+            unit->api->cublasLtCreate(&unit->cublaslt), err);
+    *handle = unit->cublaslt;
     return status;
 }
 
@@ -78,25 +64,6 @@ static const void *operand_address(const cublaslt_algo *algo, int i,
     return in[i];
 }
 
-/* The descriptor holds the address. It belongs to this algorithm, and a unit
- * is used by one thread. */
-static mo_status set_bias_pointer(mo_backend_unit *unit,
-                                  const cublaslt_algo *algo,
-                                  const void *const *in, mo_error *err)
-{
-    const void *bias;
-
-    if (algo->matmul.epilogue.bias < 0)
-        return MO_OK;
-    bias = in[algo->matmul.epilogue.bias];
-    return mo_cuda_check_cublas(unit->api, "cublasLtMatmulDescSetAttribute",
-                                unit->api->cublasLtMatmulDescSetAttribute(
-                                    algo->descs.desc,
-                                    CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias,
-                                    sizeof bias),
-                                err);
-}
-
 static mo_status run_matmul(mo_backend_unit *unit, const cublaslt_algo *algo,
                             const void *const *in, void *const *out,
                             void *workspace, CUstream stream, mo_error *err)
@@ -109,8 +76,20 @@ static mo_status run_matmul(mo_backend_unit *unit, const cublaslt_algo *algo,
     cublasLtHandle_t handle;
     mo_status status = get_handle(unit, &handle, err);
 
-    if (status == MO_OK)
-        status = set_bias_pointer(unit, algo, in, err);
+    if (status == MO_OK) {
+        /* The descriptor holds the address. It belongs to this algorithm, and a
+         * unit is used by one thread. */
+        if (algo->matmul.epilogue.bias >= 0) {
+            const void *bias = in[algo->matmul.epilogue.bias];
+
+            status = mo_cuda_check_cublas(
+                unit->api, "cublasLtMatmulDescSetAttribute",
+                unit->api->cublasLtMatmulDescSetAttribute(
+                    algo->descs.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias,
+                    sizeof bias),
+                err);
+        }
+    }
     if (status != MO_OK)
         return status;
     return mo_cuda_check_cublas(
@@ -368,7 +347,9 @@ mo_status mo_cuda_cublaslt_algos(mo_backend_unit *unit,
         !mo_cuda_gemm_from_call(problem->call, &matmul.gemm) ||
         !mo_cuda_has_cublaslt())
         return MO_OK;
-    if (mo_cuda_epilogue_match(problem->call, problem->in, problem->out,
+    if (!(problem->call->after &&
+          mo_ablated(MO_ABLATION_cuda_library_epilogue)) &&
+        mo_cuda_epilogue_match(problem->call, problem->in, problem->out,
                                &matmul.epilogue) &&
         supports_epilogue(problem, &matmul.gemm, &matmul.epilogue)) {
         status = add_algos(unit, problem, &matmul, algos, err);

@@ -282,54 +282,47 @@ static void finalize_op(op_chain *c, mo_cuda_cudnn_desc op)
     c->ops[c->n++] = op;
 }
 
-static mo_cuda_cudnn_desc add_forward_conv(op_chain *c, mo_cuda_cudnn_desc data,
-                                           mo_cuda_cudnn_desc weights)
+/* The operation and its attributes. A transposed convolution is the data
+ * gradient of a plain one. */
+typedef struct conv_op {
+    cudnnBackendDescriptorType_t type;
+    cudnnBackendAttributeName_t sweep, data, weights, result, alpha, beta;
+} conv_op;
+
+static const conv_op forward = {
+    CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA
+};
+static const conv_op backward_data = {
+    CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA
+};
+
+static mo_cuda_cudnn_desc add_conv(op_chain *c, mo_cuda_cudnn_desc data,
+                                   mo_cuda_cudnn_desc weights)
 {
+    const conv_op *is = c->conv->transposed ? &backward_data : &forward;
     mo_cuda_cudnn_desc_pool *pool = c->pool;
     mo_cuda_cudnn_desc sweep = create_conv_desc(pool, c->conv),
                        result = create_output_tensor(c);
-    mo_cuda_cudnn_desc op = mo_cuda_cudnn_desc_create(
-        pool, CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
+    mo_cuda_cudnn_desc op = mo_cuda_cudnn_desc_create(pool, is->type);
 
-    mo_cuda_cudnn_set_attr_desc(
-        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, sweep);
-    mo_cuda_cudnn_set_attr_desc(
-        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, data);
-    mo_cuda_cudnn_set_attr_desc(
-        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, weights);
-    mo_cuda_cudnn_set_attr_desc(
-        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, result);
-    mo_cuda_cudnn_set_attr_float(
-        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 1);
-    mo_cuda_cudnn_set_attr_float(
-        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, 0);
-    finalize_op(c, op);
-    return result;
-}
-
-/* A transposed convolution is the data gradient of a plain one. */
-static mo_cuda_cudnn_desc add_backward_data(op_chain *c,
-                                            mo_cuda_cudnn_desc data,
-                                            mo_cuda_cudnn_desc weights)
-{
-    mo_cuda_cudnn_desc_pool *pool = c->pool;
-    mo_cuda_cudnn_desc sweep = create_conv_desc(pool, c->conv),
-                       result = create_output_tensor(c);
-    mo_cuda_cudnn_desc op = mo_cuda_cudnn_desc_create(
-        pool, CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR);
-
-    mo_cuda_cudnn_set_attr_desc(
-        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, sweep);
-    mo_cuda_cudnn_set_attr_desc(
-        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, data);
-    mo_cuda_cudnn_set_attr_desc(
-        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W, weights);
-    mo_cuda_cudnn_set_attr_desc(
-        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, result);
-    mo_cuda_cudnn_set_attr_float(
-        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA, 1);
-    mo_cuda_cudnn_set_attr_float(
-        pool, op, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA, 0);
+    mo_cuda_cudnn_set_attr_desc(pool, op, is->sweep, sweep);
+    mo_cuda_cudnn_set_attr_desc(pool, op, is->data, data);
+    mo_cuda_cudnn_set_attr_desc(pool, op, is->weights, weights);
+    mo_cuda_cudnn_set_attr_desc(pool, op, is->result, result);
+    mo_cuda_cudnn_set_attr_float(pool, op, is->alpha, 1);
+    mo_cuda_cudnn_set_attr_float(pool, op, is->beta, 0);
     finalize_op(c, op);
     return result;
 }
@@ -376,35 +369,6 @@ static mo_cuda_cudnn_desc add_tensor(op_chain *c, mo_cuda_cudnn_desc to,
     return result;
 }
 
-/* A clamp is a relu with other bounds. */
-static void add_activation(op_chain *c, mo_cuda_cudnn_desc of,
-                           const mo_cuda_epilogue *epilogue)
-{
-    mo_cuda_cudnn_desc_pool *pool = c->pool;
-    mo_cuda_cudnn_desc point = create_pointwise_desc(pool,
-                                                     CUDNN_POINTWISE_RELU_FWD),
-                       op;
-
-    if (epilogue->act == MO_CUDA_ACT_CLAMP) {
-        mo_cuda_cudnn_set_attr(pool, point,
-                               CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP,
-                               CUDNN_TYPE_DOUBLE, 1, &epilogue->x);
-        mo_cuda_cudnn_set_attr(pool, point,
-                               CUDNN_ATTR_POINTWISE_RELU_UPPER_CLIP,
-                               CUDNN_TYPE_DOUBLE, 1, &epilogue->y);
-    }
-    mo_cuda_cudnn_desc_finalize(pool, point);
-    op = mo_cuda_cudnn_desc_create(
-        pool, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
-    mo_cuda_cudnn_set_attr_desc(
-        pool, op, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, point);
-    mo_cuda_cudnn_set_attr_desc(pool, op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC,
-                                of);
-    mo_cuda_cudnn_set_attr_desc(pool, op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC,
-                                create_output_tensor(c));
-    finalize_op(c, op);
-}
-
 static void add_epilogue(op_chain *c,
                          const mo_cuda_cudnn_graph_variant *variant, bool added,
                          mo_cuda_cudnn_desc last)
@@ -416,8 +380,33 @@ static void add_epilogue(op_chain *c,
                           variant->adds_nothing ? 0 : 1);
     if (epilogue->bias >= 0)
         last = add_tensor(c, last, MO_CUDA_CUDNN_UID_BIAS, 1);
-    if (epilogue->act != MO_CUDA_ACT_NONE)
-        add_activation(c, last, epilogue);
+    /* A clamp is a relu with other bounds. */
+    if (epilogue->act != MO_CUDA_ACT_NONE) {
+        mo_cuda_cudnn_desc_pool *pool = c->pool;
+        mo_cuda_cudnn_desc point = create_pointwise_desc(
+                               pool, CUDNN_POINTWISE_RELU_FWD),
+                           op;
+
+        if (epilogue->act == MO_CUDA_ACT_CLAMP) {
+            mo_cuda_cudnn_set_attr(pool, point,
+                                   CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP,
+                                   CUDNN_TYPE_DOUBLE, 1, &epilogue->x);
+            mo_cuda_cudnn_set_attr(pool, point,
+                                   CUDNN_ATTR_POINTWISE_RELU_UPPER_CLIP,
+                                   CUDNN_TYPE_DOUBLE, 1, &epilogue->y);
+        }
+        mo_cuda_cudnn_desc_finalize(pool, point);
+        op = mo_cuda_cudnn_desc_create(
+            pool, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+        mo_cuda_cudnn_set_attr_desc(
+            pool, op, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, point);
+        mo_cuda_cudnn_set_attr_desc(pool, op,
+                                    CUDNN_ATTR_OPERATION_POINTWISE_XDESC, last);
+        mo_cuda_cudnn_set_attr_desc(pool, op,
+                                    CUDNN_ATTR_OPERATION_POINTWISE_YDESC,
+                                    create_output_tensor(c));
+        finalize_op(c, op);
+    }
 }
 
 mo_cuda_cudnn_desc
@@ -439,9 +428,7 @@ mo_cuda_cudnn_conv_graph(mo_cuda_cudnn_desc_pool *pool, cudnnHandle_t handle,
         create_tensor_desc(pool, conv, MO_CUDA_CUDNN_UID_WEIGHTS, c.type);
     mo_cuda_cudnn_desc graph;
 
-    add_epilogue(&c, variant, added,
-                 conv->transposed ? add_backward_data(&c, data, weights)
-                                  : add_forward_conv(&c, data, weights));
+    add_epilogue(&c, variant, added, add_conv(&c, data, weights));
     graph = mo_cuda_cudnn_desc_create(pool,
                                       CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
     mo_cuda_cudnn_set_attr(pool, graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ablation.h"
 #include "base/error.h"
 #include "exec/backend/cuda/algo/algo.h"
 #include "exec/backend/cuda/algo/cudnn/conv_graph.h"
@@ -14,38 +15,22 @@
 #include "exec/backend/cuda/algo/libraries.h"
 #include "exec/backend/cuda/driver/cuda_unit.h"
 
-struct mo_cuda_cudnn {
-    cudnnHandle_t handle; /* NULL: created on first use */
-};
-
-mo_status mo_cuda_cudnn_open(mo_backend_unit *unit, mo_cuda_cudnn **out,
-                             mo_error *err)
+void mo_cuda_cudnn_close(mo_backend_unit *unit)
 {
-    (void) unit;
-    *out = calloc(1, sizeof **out);
-    return *out ? MO_OK : mo_fail_memory(err);
-}
-
-void mo_cuda_cudnn_close(mo_backend_unit *unit, mo_cuda_cudnn *cudnn)
-{
-    if (!cudnn)
-        return;
-    if (cudnn->handle)
-        unit->api->cudnnDestroy(cudnn->handle);
-    free(cudnn);
+    if (unit->cudnn)
+        unit->api->cudnnDestroy(unit->cudnn);
+    unit->cudnn = NULL;
 }
 
 static mo_status get_handle(mo_backend_unit *unit, cudnnHandle_t *handle,
                             mo_error *err)
 {
-    mo_cuda_cudnn *cudnn = unit->cudnn;
     mo_status status = MO_OK;
 
-    if (!cudnn->handle)
-        status =
-            mo_cuda_check_cudnn(unit->api, "cudnnCreate",
-                                unit->api->cudnnCreate(&cudnn->handle), err);
-    *handle = cudnn->handle;
+    if (!unit->cudnn)
+        status = mo_cuda_check_cudnn(unit->api, "cudnnCreate",
+                                     unit->api->cudnnCreate(&unit->cudnn), err);
+    *handle = unit->cudnn;
     return status;
 }
 
@@ -222,20 +207,6 @@ static int find_plans_by_mode(mo_backend_unit *unit, cudnnHandle_t handle,
     return n;
 }
 
-static int find_plans(mo_backend_unit *unit, cudnnHandle_t handle,
-                      mo_cuda_cudnn_desc graph,
-                      const mo_cuda_algo_problem *problem,
-                      engine_plan plans[MAX_PLANS])
-{
-    int n = find_plans_by_mode(unit, handle, graph, problem, CUDNN_HEUR_MODE_A,
-                               plans);
-
-    if (n == 0)
-        n = find_plans_by_mode(unit, handle, graph, problem,
-                               CUDNN_HEUR_MODE_FALLBACK, plans);
-    return n;
-}
-
 static void destroy_plan(const mo_cuda_api *api, engine_plan *plan)
 {
     if (plan->plan)
@@ -310,27 +281,6 @@ static void execute_plan(mo_cuda_cudnn_desc_pool *pool, cudnnHandle_t handle,
     pool->status = pool->api->cudnnBackendExecute(handle, plan, pack);
 }
 
-static mo_status run_conv(mo_backend_unit *unit, const cudnn_algo *algo,
-                          const void *const *in, void *const *out,
-                          void *workspace, CUstream stream, mo_error *err)
-{
-    mo_cuda_cudnn_desc_pool pool = { .api = unit->api };
-    variant_pack p = make_variant_pack(algo, in, out);
-    cudnnHandle_t handle;
-    mo_status status = get_handle(unit, &handle, err);
-
-    if (status == MO_OK)
-        status =
-            mo_cuda_check_cudnn(unit->api, "cudnnSetStream",
-                                unit->api->cudnnSetStream(handle, stream), err);
-    if (status != MO_OK)
-        return status;
-    execute_plan(&pool, handle, algo->plan.plan, &p, workspace);
-    status = mo_cuda_check_cudnn(unit->api, pool.what, pool.status, err);
-    mo_cuda_cudnn_desc_pool_clear(&pool);
-    return status;
-}
-
 static mo_status enqueue(mo_backend_unit *unit, const mo_cuda_algo *base,
                          const void *const *in, void *const *out,
                          void *workspace, CUstream stream, mo_error *err)
@@ -338,7 +288,20 @@ static mo_status enqueue(mo_backend_unit *unit, const mo_cuda_algo *base,
     const cudnn_algo *algo = (const cudnn_algo *) base;
     mo_status status;
 
-    status = run_conv(unit, algo, in, out, workspace, stream, err);
+    mo_cuda_cudnn_desc_pool pool = { .api = unit->api };
+    variant_pack p = make_variant_pack(algo, in, out);
+    cudnnHandle_t handle;
+    status = get_handle(unit, &handle, err);
+
+    if (status == MO_OK)
+        status =
+            mo_cuda_check_cudnn(unit->api, "cudnnSetStream",
+                                unit->api->cudnnSetStream(handle, stream), err);
+    if (status == MO_OK) {
+        execute_plan(&pool, handle, algo->plan.plan, &p, workspace);
+        status = mo_cuda_check_cudnn(unit->api, pool.what, pool.status, err);
+        mo_cuda_cudnn_desc_pool_clear(&pool);
+    }
     if (status == MO_OK && algo->epilogue_kernel)
         status = mo_cuda_epilogue_kernel_enqueue(unit, algo->epilogue_kernel,
                                                  in, out, stream, err);
@@ -387,29 +350,6 @@ static mo_status new_algo(mo_backend_unit *unit,
     return MO_OK;
 }
 
-/* Makes an algorithm of each plan; plans after a failure are destroyed. */
-static mo_status add_plans(mo_backend_unit *unit,
-                           const mo_cuda_algo_problem *problem,
-                           const mo_cuda_cudnn_graph_variant *variant,
-                           engine_plan *plans, int n, mo_cuda_algo_list *algos,
-                           mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < n; i++) {
-        mo_cuda_algo *algo = NULL;
-
-        if (status != MO_OK) {
-            destroy_plan(unit->api, &plans[i]);
-            continue;
-        }
-        status = new_algo(unit, problem, variant, plans[i], &algo, err);
-        if (status == MO_OK)
-            status = mo_cuda_algo_list_add(unit, algos, algo, err);
-    }
-    return status;
-}
-
 /* Adds none where the library rejects the graph. */
 static mo_status add_algos(mo_backend_unit *unit,
                            const mo_cuda_algo_problem *problem,
@@ -426,14 +366,31 @@ static mo_status add_algos(mo_backend_unit *unit,
     if (status != MO_OK)
         return status;
     graph = mo_cuda_cudnn_conv_graph(&pool, handle, problem, variant);
-    if (pool.status == CUDNN_STATUS_SUCCESS)
-        n = find_plans(unit, handle, graph, problem, plans);
-    else if (!mo_cuda_cudnn_is_unsupported(pool.status))
+    if (pool.status == CUDNN_STATUS_SUCCESS) {
+        n = find_plans_by_mode(unit, handle, graph, problem, CUDNN_HEUR_MODE_A,
+                               plans);
+
+        if (n == 0)
+            n = find_plans_by_mode(unit, handle, graph, problem,
+                                   CUDNN_HEUR_MODE_FALLBACK, plans);
+    } else if (!mo_cuda_cudnn_is_unsupported(pool.status))
         status = mo_cuda_check_cudnn(unit->api, pool.what, pool.status, err);
     mo_cuda_cudnn_desc_pool_clear(&pool);
     if (status != MO_OK)
         return status;
-    return add_plans(unit, problem, variant, plans, n, algos, err);
+    /* An algorithm of each plan; plans after a failure are destroyed. */
+    for (int i = 0; i < n; i++) {
+        mo_cuda_algo *algo = NULL;
+
+        if (status != MO_OK) {
+            destroy_plan(unit->api, &plans[i]);
+            continue;
+        }
+        status = new_algo(unit, problem, variant, plans[i], &algo, err);
+        if (status == MO_OK)
+            status = mo_cuda_algo_list_add(unit, algos, algo, err);
+    }
+    return status;
 }
 
 /* act(convolution + residual + bias) with few activations. */
@@ -481,6 +438,7 @@ mo_status mo_cuda_cudnn_algos(mo_backend_unit *unit,
         !mo_cuda_cudnn_supports(problem) || !mo_cuda_has_cudnn())
         return MO_OK;
     if (problem->call->after && !problem->call->u.conv.transposed &&
+        !mo_ablated(MO_ABLATION_cuda_library_epilogue) &&
         mo_cuda_epilogue_match(problem->call, problem->in, problem->out,
                                &epilogue) &&
         supports_epilogue(problem, &epilogue)) {

@@ -3,19 +3,9 @@
 #include "exec/backend/cuda/algo/libraries.h"
 #include "exec/backend/cuda/algo/algo.h"
 
-mo_status mo_cuda_cudnn_open(mo_backend_unit *unit, mo_cuda_cudnn **out,
-                             mo_error *err)
+void mo_cuda_cudnn_close(mo_backend_unit *unit)
 {
     (void) unit;
-    (void) err;
-    *out = NULL;
-    return MO_OK;
-}
-
-void mo_cuda_cudnn_close(mo_backend_unit *unit, mo_cuda_cudnn *cudnn)
-{
-    (void) unit;
-    (void) cudnn;
 }
 
 mo_status mo_cuda_cudnn_algos(mo_backend_unit *unit,
