@@ -127,6 +127,9 @@ static double onnx_coordinate(const resized *r, double x)
 {
     double scale = r->scale, in = (double) r->in, wide = scale * in;
 
+    /* A scale that follows from the sizes is rounded. */
+    if (fabs(wide - (double) r->out) < 1e-6 * wide)
+        wide = (double) r->out;
     switch (r->call->coordinates) {
     case MO_CALL_COORDINATES_ALIGN_CORNERS:
         return wide == 1 ? 0 : x * (in - 1) / (wide - 1);
@@ -138,7 +141,7 @@ static double onnx_coordinate(const resized *r, double x)
     case MO_CALL_COORDINATES_HALF_PIXEL_SYMMETRIC:
         return in / 2 * (1 - (double) r->out / wide) + (x + 0.5) / scale - 0.5;
     case MO_CALL_COORDINATES_PYTORCH_HALF_PIXEL:
-        return wide == 1 ? -0.5 : (x + 0.5) / scale - 0.5;
+        return r->out > 1 ? (x + 0.5) / scale - 0.5 : 0;
     default:
         return (x + 0.5) / scale - 0.5;
     }

@@ -27,6 +27,14 @@ good("loss_of_ignored_infinity", model(
     [array([[0, 0, 0, numpy.inf]]), array([3, 0, 1], "t", "int64")]),
      [numpy.mean([numpy.log(numpy.exp(X[i, :3]).sum()) - X[i, i - 1]
                   for i in (1, 2)])])
+for coordinates in "pytorch_half_pixel", "tf_crop_and_resize":
+    good(f"resize_to_one_{coordinates}", model(
+        [node("Reshape", "x d", "r"), helper.make_node(
+            "Resize", ["r", "roi", "", "k"], ["y"], mode="cubic",
+            exclude_outside=1, coordinate_transformation_mode=coordinates)],
+        [array([1, 1, 3, 4], "d", "int64"), array([1, 1, 1, 4], "k", "int64"),
+         array([0, 0, 0, 0, 1, 1, 1, 1], "roi")]),
+         [[[X[:1] if coordinates[0] == "p" else X[1:2]]]])
 good("resize_beside_infinity", model(
     [node("Add", "x w", "s"), node("Reshape", "s d", "r"),
      helper.make_node("Resize", ["r", "", "k"], ["z"], mode="linear",
@@ -34,6 +42,28 @@ good("resize_beside_infinity", model(
      node("IsNaN", "z", "n"), node("Cast", "n", "y", to=FLOAT)],
     [array([[0, 0, 0, numpy.inf]]), array([1, 1, 3, 4], "d", "int64"),
      array([1, 1, 1, 2], "k")]), [numpy.zeros([1, 1, 3, 8])])
+sums = (X + 1).sum(0)
+good("infinite_weights_beside_padding", model(
+    [node("Add", "x h", "p"), node("Reshape", "p d", "r"),
+     node("ConvTranspose", "r w", "y")],
+    [array(1, "h"), array([1, 3, 4], "d", "int64"),
+     array([[[1, numpy.inf], [2, 3]]] * 3)]),
+     [[[numpy.append(sums[0], [numpy.inf] * 4),
+        numpy.convolve(sums, [2, 3])]]])
+good("columns_beside_infinity", model(
+    [node("Add", "x w", "s"), node("Reshape", "s d", "c"),
+     node("Col2Im", "c i b", "y")],
+    [array([[0, 0, numpy.inf, 0]]), array([1, 3, 4], "d", "int64"),
+     array([6], "i", "int64"), array([3], "b", "int64")]),
+     [[[[X[0, 0], X[0, 1] + X[1, 0], numpy.inf, numpy.inf, numpy.inf,
+         X[2, 3]]]]])
+good("distinct_numbers_and_nan", model(
+    [helper.make_node("Unique", ["w"], ["v", "", "", "n"]),
+     node("IsNaN", "v", "m"), node("Where", "m z v", "u"),
+     node("Cast", "n", "c", to=FLOAT), helper.make_node(
+         "Concat", ["u", "c"], ["y"], axis=0)],
+    [array([2, numpy.nan, 1, numpy.nan, 2]), array(9, "z")]),
+     [[1, 2, 9, 1, 2, 2]])
 good("log_sum_exp_of_infinite", model(
     [node("Add", "x w", "s"),
      node("ReduceLogSumExp", "s a", "y", keepdims=0)],

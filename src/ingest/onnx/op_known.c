@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Translators of ONNX operators whose results have as many elements as the
  * values of their inputs say: these must be known before the model runs. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,11 +113,15 @@ typedef struct slice {
     int64_t index;
 } slice;
 
+/* NaN, equal to itself, follows all numbers. */
 static int compare_items(const mo_infer_value *x, int64_t i, int64_t j)
 {
-    if (x->real)
-        return (x->items[i].r > x->items[j].r) -
-               (x->items[i].r < x->items[j].r);
+    if (x->real) {
+        double a = x->items[i].r, c = x->items[j].r;
+
+        return isnan(a) || isnan(c) ? (isnan(a) != 0) - (isnan(c) != 0)
+                                    : (a > c) - (a < c);
+    }
     if (strcmp(x->dtype, "u64") == 0)
         return ((uint64_t) x->items[i].i > (uint64_t) x->items[j].i) -
                ((uint64_t) x->items[i].i < (uint64_t) x->items[j].i);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Translators of ONNX operators that sample or place regions of images:
- * RoiAlign, DeformConv, AffineGrid, MaxUnpool, Col2Im, CenterCropPad. They
- * become gathers, samples and convolutions. */
+ * RoiAlign, DeformConv, AffineGrid, MaxUnpool, CenterCropPad. They become
+ * gathers, samples and convolutions. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 #include "ingest/onnx/window.h"
@@ -377,82 +376,6 @@ void mo_onnx_op_max_unpool(mo_onnx_op *op)
     if (larger)
         y = mo_onnx_add_pad(b, y, begin, end);
     mo_onnx_out(op, y);
-}
-
-/* Blocks, columns of the input, added up to an image: a transposed convolution
- * whose weights are ones, one for each place in the block. */
-void mo_onnx_op_col2im(mo_onnx_op *op)
-{
-    mo_onnx_builder *b = op->b;
-    mo_onnx_ref x = mo_onnx_in(op, 0), weights;
-    mo_shape old = *mo_onnx_shape(b, x), shape, ones;
-    mo_onnx_list image = mo_onnx_in_ints(op, 1, "image shape");
-    mo_onnx_list block = mo_onnx_in_ints(op, 2, "block shape");
-    int64_t extra[MO_MAX_RANK], places = 1, blocks = 1;
-    mo_onnx_window w = { .n = block.n };
-    double *items;
-
-    if (mo_onnx_builder_status(b) != MO_OK)
-        return;
-    if (old.rank != 3 || block.n < 1 || block.n > 3 || image.n != block.n) {
-        mo_onnx_wrong(b, "has blocks of %d dimensions for an image of %d",
-                      block.n, image.n);
-        return;
-    }
-    for (int d = 0; d < w.n; d++) {
-        w.kernel[d] = block.at[d];
-        if (block.at[d] < 1 || block.at[d] > 256)
-            mo_onnx_refuse(b, "has a block of %lld, not 1 to 256",
-                           (long long) block.at[d]);
-        else
-            places *= block.at[d];
-        if (image.at[d] < 1 || image.at[d] > 1 << 30)
-            mo_onnx_wrong(b, "has an image of %lld elements",
-                          (long long) image.at[d]);
-    }
-    mo_onnx_read_window(op, image.at, &w);
-    if (mo_onnx_builder_status(b) != MO_OK)
-        return;
-    shape = (mo_shape){ .rank = 2 + w.n, .dims = { old.dims[0], old.dims[1] } };
-    for (int d = 0; d < w.n; d++) {
-        int64_t span = (w.kernel[d] - 1) * w.dilation[d] + 1;
-        int64_t room = image.at[d] + w.begin[d] + w.end[d] - span;
-
-        shape.dims[2 + d] = room / w.stride[d] + 1;
-        extra[d] = room % w.stride[d];
-        if (!mo_int64_mul(blocks, room < 0 ? 0 : shape.dims[2 + d], &blocks)) {
-            blocks = -1;
-            break;
-        }
-    }
-    if (blocks != old.dims[2] || old.dims[1] % places != 0) {
-        mo_onnx_wrong(b, "has %lld blocks of %lld channels",
-                      (long long) old.dims[2], (long long) old.dims[1]);
-        return;
-    }
-    if (places * places > MO_INFER_VALUE_MAX_ITEMS) {
-        mo_onnx_refuse(b, "has blocks of more than 256 elements");
-        return;
-    }
-    x = mo_onnx_reshape(b, x, &shape);
-    ones = (mo_shape){ .rank = 3 + w.n, .dims = { 1, places, 1 } };
-    for (int d = 0; d < w.n; d++)
-        ones.dims[3 + d] = w.kernel[d];
-    items = calloc((size_t) (places * places), sizeof *items);
-    if (!items) {
-        mo_onnx_fail_memory(b);
-        return;
-    }
-    for (int64_t i = 0; i < places; i++)
-        items[i * places + i] = 1;
-    weights = mo_onnx_numbers(b, items, &ones, mo_onnx_dtype(b, x));
-    free(items);
-    ones.dims[0] = old.dims[1] / places;
-    weights = mo_onnx_broadcast(b, weights, &ones);
-    mo_onnx_set_window(b, &w);
-    mo_onnx_set_ints(b, "output_padding", extra, w.n);
-    mo_onnx_out(op, mo_onnx_binary(b, "GroupConvolutionBackpropData", x,
-                                   weights, NULL));
 }
 
 /* The middle of x, or x in the middle of zeros, along some axes. */

@@ -171,8 +171,11 @@ static mo_status make_weights(mo_cpu_unit *unit, const void *constant,
         mo_cpu_gemm_panels_new(unit, 1, k->weight_floats, &k->weights, err);
     if (status != MO_OK)
         return status;
-    if (!unit->sizes_only)
+    if (!unit->sizes_only) {
         mo_cpu_conv_weights_pack(unit->micro_kernels, k, constant, k->weights);
+        k->skips_padding =
+            k->call.transposed && !mo_cpu_conv_weights_finite(k, k->weights);
+    }
     k->base.consumed |= (uint64_t) 1 << 1;
     return MO_OK;
 }
@@ -302,6 +305,7 @@ typedef struct conv_run {
     const mo_cpu_conv_phase *phase;
     const mo_cpu_micro_kernels *micro_kernels;
     const float *image, *weights;
+    bool skips_padding;
     const void *const *in;
     void *out;
     char *scratch; /* of all workers */
@@ -361,6 +365,14 @@ static void multiply_block(const block *b)
     mo_cpu_conv_indirection_fill(k, phase, run->image, b->row, b->rows, rows);
     if (k->gemm_epilogue.by_micro_kernels)
         end = mo_cpu_gemm_epilogue_bind(&k->gemm_epilogue, run->in);
+    if (k->by_channel && run->skips_padding) {
+        product.panels = weights;
+        product.c = b->sums;
+        product.depth = 1;
+        product.columns = k->call.in_channels;
+        mo_cpu_conv_multiply_inside(k, &product);
+        return;
+    }
     if (k->by_channel) {
         mo_cpu_micro_kernel_args sums = { .rows = rows,
                                           .step = b->rows,
@@ -382,7 +394,10 @@ static void multiply_block(const block *b)
         product.end = end;
         if (end.bias)
             product.end.bias += b->column + g * k->out_group;
-        mo_cpu_gemm_run(&product);
+        if (run->skips_padding)
+            mo_cpu_conv_multiply_inside(k, &product);
+        else
+            mo_cpu_gemm_run(&product);
     }
 }
 
@@ -473,6 +488,7 @@ static mo_status run_conv(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                      .micro_kernels = unit->micro_kernels,
                      .image = k->image.staged ? stage : in[0],
                      .weights = k->weights ? k->weights : packed,
+                     .skips_padding = k->skips_padding,
                      .in = in,
                      .out = out[0],
                      .scratch = (char *) packed + k->packed_bytes };
@@ -480,8 +496,11 @@ static mo_status run_conv(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
     (void) err;
     if (k->image.staged)
         mo_cpu_conv_stage_input(unit, k, in[0], stage);
-    if (!k->weights)
+    if (!k->weights) {
         mo_cpu_conv_weights_pack(unit->micro_kernels, k, in[1], packed);
+        run.skips_padding =
+            k->call.transposed && !mo_cpu_conv_weights_finite(k, packed);
+    }
     for (int64_t i = 0; i < k->n_phases; i++) {
         const mo_cpu_conv_phase *p = run.phase = &k->phases[i];
 

@@ -86,6 +86,7 @@ typedef struct mo_cpu_conv_kernel {
     int64_t in_group, out_group; /* channels */
     int64_t weight_floats;       /* packed, in total */
     float *weights;              /* packed; NULL: not constant */
+    bool skips_padding;          /* constant weights are not all finite */
     float *zeros;                /* the row for padding */
     mo_cpu_epilogue epilogue;
     mo_cpu_gemm_epilogue gemm_epilogue; /* the part done by the micro-kernels */
@@ -106,6 +107,15 @@ void mo_cpu_conv_weights_layout(const mo_cpu_micro_kernels *micro_kernels,
 void mo_cpu_conv_weights_pack(const mo_cpu_micro_kernels *micro_kernels,
                               const mo_cpu_conv_kernel *kernel,
                               const void *weights, float *packed);
+
+/* Returns whether no packed weight is infinite or NaN. */
+bool mo_cpu_conv_weights_finite(const mo_cpu_conv_kernel *kernel,
+                                const float *packed);
+
+/* Computes the product without padding, which weights that are not finite would
+ * turn into NaN; depthwise, depth is 1 and the columns are the channels. */
+void mo_cpu_conv_multiply_inside(const mo_cpu_conv_kernel *kernel,
+                                 const mo_cpu_gemm *product);
 
 /* Converts the image into the staging buffer. */
 void mo_cpu_conv_stage_input(mo_cpu_unit *unit,
