@@ -364,8 +364,8 @@ def grow(rng, name, runtime):
             like = [m for m in made if array is not None and
                     m[1].shape == np.shape(array) and
                     m[1].dtype == np.asarray(array).dtype and
-                    i not in drawn.known and np.asarray(array).dtype.kind ==
-                    "f"]
+                    i not in drawn.known and drawn.kind != "OneHot" and
+                    np.asarray(array).dtype.kind == "f"]
             if like:
                 m = like[rng.integers(len(like))]
                 names.append(m[0])

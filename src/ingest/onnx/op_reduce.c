@@ -63,7 +63,8 @@ static mo_onnx_ref expand_det(mo_onnx_builder *b,
 void mo_onnx_op_det(mo_onnx_op *op)
 {
     mo_onnx_builder *b = op->b;
-    mo_onnx_ref x = mo_onnx_in(op, 0), element[MAX_DET][MAX_DET];
+    mo_onnx_ref x = mo_onnx_widen(b, mo_onnx_in(op, 0)), y;
+    mo_onnx_ref element[MAX_DET][MAX_DET];
     mo_shape shape = *mo_onnx_shape(b, x);
     int rank = shape.rank, n;
 
@@ -85,9 +86,8 @@ void mo_onnx_op_det(mo_onnx_op *op)
             element[i][j] = mo_onnx_cut(b, row, rank - 1, j, j + 1);
     }
     shape.rank = rank - 2;
-    mo_onnx_out(op,
-                mo_onnx_reshape(b, expand_det(b, element, n, 0, (1u << n) - 1),
-                                &shape));
+    y = mo_onnx_reshape(b, expand_det(b, element, n, 0, (1u << n) - 1), &shape);
+    mo_onnx_out(op, mo_onnx_convert(b, y, mo_onnx_dtype(b, mo_onnx_in(op, 0))));
 }
 
 /* The output of an equation without one: the ellipsis, then letters that occur
