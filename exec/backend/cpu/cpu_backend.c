@@ -75,8 +75,10 @@ static mo_status run_kernel(mo_backend_unit *unit,
                             void *workspace, mo_error *err)
 {
     const mo_cpu_kernel *k = cpu_kernel(kernel);
+    _Alignas(MO_CPU_CACHE_LINE) char empty[MO_CPU_CACHE_LINE];
 
-    return k->cls->run(cpu_unit(unit), k, in, out, workspace, err);
+    return k->cls->run(cpu_unit(unit), k, in, out,
+                       workspace ? workspace : empty, err);
 }
 
 static bool has_consumed(const mo_backend_kernel *kernel, int in)

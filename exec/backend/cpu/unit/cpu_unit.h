@@ -87,6 +87,7 @@ typedef struct mo_cpu_kernel_class {
                          const mo_backend_operand *in,
                          const mo_tensor_desc *out, mo_cpu_kernel **kernel,
                          size_t *workspace, mo_error *err);
+    /* workspace is never NULL, so that offsets of 0 may be added to it. */
     mo_status (*run)(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                      const void *const *in, void *const *out, void *workspace,
                      mo_error *err);
@@ -127,13 +128,11 @@ static inline size_t mo_cpu_round_to_line(size_t bytes)
 }
 
 /* Returns the part of a worker in a workspace of unit->threads parts of bytes
- * each; NULL without a workspace. */
+ * each. */
 static inline void *mo_cpu_worker_scratch(void *workspace, size_t bytes,
                                           int worker)
 {
-    size_t offset = mo_cpu_round_to_line(bytes) * (size_t) worker;
-
-    return workspace ? (char *) workspace + offset : NULL;
+    return (char *) workspace + mo_cpu_round_to_line(bytes) * (size_t) worker;
 }
 
 /* Appends a part of that many bytes to a worker's scratch that ends at *end;
