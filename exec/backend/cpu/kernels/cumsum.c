@@ -14,7 +14,7 @@
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/pointwise/steps.h"
 
-enum { COLUMNS = 64, BLOCK = 1024, GRAIN = 16 * BLOCK };
+enum { COLUMNS = 256, BLOCK = 1024, GRAIN = 16 * BLOCK };
 
 typedef struct cumsum_kernel {
     mo_cpu_kernel base;
@@ -75,6 +75,14 @@ static number add_element(const cumsum_kernel *kernel, number *sum, number x)
 ADD_LINES(add_reals, double)
 ADD_LINES(add_integers, uint64_t)
 
+MO_CPU_MULTIVERSION
+static void narrow_sums(const double *restrict sums, float *restrict narrow,
+                        int n)
+{
+    for (int i = 0; i < n; i++)
+        narrow[i] = (float) sums[i];
+}
+
 /* Stores n results from element first on. */
 static void store_results(const cumsum_run *run, int64_t first, int n,
                           const number *sums, cumsum_share *share)
@@ -87,8 +95,7 @@ static void store_results(const cumsum_run *run, int64_t first, int n,
         return;
     }
     if (kernel->elem != MO_ELEM_F64) {
-        for (int i = 0; i < n; i++)
-            share->narrow[i] = (float) sums[i].real;
+        narrow_sums(&sums->real, share->narrow, n);
         results = share->narrow;
     }
     mo_cpu_epilogue_run(&kernel->epilogue, run->in, run->out, first, n, results,

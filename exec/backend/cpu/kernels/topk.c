@@ -3,12 +3,14 @@
  * Top-k selection: a bounded heap keeps the best k of a line with the worst of
  * them at the root, so that most elements cost one comparison. Elements are
  * compared by order-preserving integer keys, whatever their type, and equal
- * ones by index.
+ * ones by index. The best one alone is found for adjacent lines side by side.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "exec/backend/cpu/unit/cpu_unit.h"
+#include "exec/backend/cpu/unit/multiversion.h"
 #include "exec/backend/cpu/pointwise/steps.h"
 
 enum { BLOCK = 512, GRAIN = 8192 };
@@ -18,10 +20,11 @@ typedef struct entry {
     int64_t index;
 } entry;
 
-/* Elements of a line in the types that mo_cpu_load_fn stores. */
+/* Elements of a line in the types that mo_cpu_load_fn stores, then their keys.
+ */
 typedef union registers {
     double real[BLOCK];
-    int64_t integer[BLOCK];
+    uint64_t key[BLOCK];
 } registers;
 
 typedef struct topk_kernel {
@@ -83,62 +86,71 @@ static void sort_heap(entry *heap, int64_t n, order *before)
     }
 }
 
-/* Order-preserving key of a double: negative ones are complemented; adding 0
- * maps -0 to 0. */
-static uint64_t key_of_real(double x)
+/* Order-preserving keys of doubles, which may be in the same place: negative
+ * ones are complemented; adding 0 maps -0 to 0. */
+MO_CPU_MULTIVERSION
+static void make_real_keys(registers *block, uint64_t flip, int n)
 {
-    uint64_t bits, sign = UINT64_C(1) << 63;
+    MO_CPU_IVDEP for (int i = 0; i < n; i++)
+    {
+        union {
+            double real;
+            uint64_t bits;
+        } x = { .real = block->real[i] + 0.0 };
+        uint64_t below = (uint64_t) 0 - (x.bits >> 63);
 
-    x += 0.0;
-    memcpy(&bits, &x, sizeof bits);
-    return bits & sign ? ~bits : bits | sign;
-}
-
-static uint64_t key_of_integer(int64_t x, bool is_signed)
-{
-    return is_signed ? (uint64_t) x ^ UINT64_C(1) << 63 : (uint64_t) x;
-}
-
-static uint64_t key_of(const topk_kernel *kernel, const registers *block, int i)
-{
-    uint64_t key;
-
-    if (mo_elem_is_float(kernel->elem))
-        key = key_of_real(block->real[i]);
-    else
-        key = key_of_integer(block->integer[i], kernel->elem != MO_ELEM_U64);
-    return kernel->topk.largest ? ~key : key;
-}
-
-static void offer_entry(entry *heap, int64_t k, const entry *found)
-{
-    if (found->index < k) {
-        heap[found->index] = *found;
-        if (found->index == k - 1)
-            make_heap(heap, k, is_better);
-    } else if (is_better(found, &heap[0])) {
-        heap[0] = *found;
-        sift_down(heap, k, 0, is_better);
+        block->key[i] = x.bits ^ (below | UINT64_C(1) << 63) ^ flip;
     }
+}
+
+/* Keys of n elements from element at on, stride apart. */
+static void load_keys(const topk_run *run, int64_t at, int64_t stride,
+                      registers *block, int n)
+{
+    const topk_kernel *kernel = run->kernel;
+    uint64_t flip = kernel->topk.largest ? UINT64_MAX : 0;
+
+    kernel->load(run->in, at, stride, block, n);
+    if (mo_elem_is_float(kernel->elem)) {
+        make_real_keys(block, flip, n);
+        return;
+    }
+    if (kernel->elem != MO_ELEM_U64)
+        flip ^= UINT64_C(1) << 63;
+    for (int i = 0; i < n; i++)
+        block->key[i] ^= flip;
+}
+
+/* Offers n elements with indices from first on, which are worse than earlier
+ * ones of the same key. */
+static void offer_block(entry *heap, int64_t k, int64_t first,
+                        const uint64_t *key, int n)
+{
+    int i = 0;
+
+    for (; i < n && first + i < k; i++) {
+        heap[first + i] = (entry){ key[i], first + i };
+        if (first + i == k - 1)
+            make_heap(heap, k, is_better);
+    }
+    for (; i < n; i++)
+        if (key[i] < heap[0].key) {
+            heap[0] = (entry){ key[i], first + i };
+            sift_down(heap, k, 0, is_better);
+        }
 }
 
 /* Selects the best k of the line that begins at element first. */
 static void select_best(const topk_run *run, int64_t first, entry *heap)
 {
-    const topk_kernel *kernel = run->kernel;
-    const mo_call_topk *topk = &kernel->topk;
+    const mo_call_topk *topk = &run->kernel->topk;
     registers block;
 
     for (int64_t at = 0; at < topk->count; at += BLOCK) {
-        int64_t rest = topk->count - at;
-        int n = rest < BLOCK ? (int) rest : BLOCK;
+        int n = (int) mo_min_i64(BLOCK, topk->count - at);
 
-        kernel->load(run->in, first + at * topk->inner, topk->inner, &block, n);
-        for (int i = 0; i < n; i++) {
-            entry found = { key_of(kernel, &block, i), at + i };
-
-            offer_entry(heap, topk->k, &found);
-        }
+        load_keys(run, first + at * topk->inner, topk->inner, &block, n);
+        offer_block(heap, topk->k, at, block.key, n);
     }
     sort_heap(heap, topk->k, is_better);
     if (topk->sort == MO_CALL_TOPK_BY_INDEX) {
@@ -147,31 +159,78 @@ static void select_best(const topk_run *run, int64_t first, entry *heap)
     }
 }
 
+/* Element from is selected as element to of the results. */
+static void put_result(const topk_run *run, int64_t from, int64_t to,
+                       int64_t index)
+{
+    const topk_kernel *kernel = run->kernel;
+    size_t bytes = kernel->elem_bytes;
+
+    memcpy((char *) run->values + (size_t) to * bytes,
+           (const char *) run->in + (size_t) from * bytes, bytes);
+    if (kernel->index_elem == MO_ELEM_I64)
+        ((int64_t *) run->indices)[to] = index;
+    else
+        ((int32_t *) run->indices)[to] = (int32_t) index;
+}
+
+MO_CPU_MULTIVERSION
+static void take_better(const uint64_t *restrict key, int64_t index,
+                        uint64_t *restrict best, int64_t *restrict indices,
+                        int n)
+{
+    for (int i = 0; i < n; i++) {
+        bool better = key[i] < best[i];
+
+        best[i] = better ? key[i] : best[i];
+        indices[i] = better ? index : indices[i];
+    }
+}
+
+/* The best of each of width adjacent lines. */
+static void select_side_by_side(const topk_run *run, int64_t outer,
+                                int64_t column, int width)
+{
+    const mo_call_topk *topk = &run->kernel->topk;
+    int64_t from = outer * topk->count * topk->inner + column;
+    int64_t indices[BLOCK] = { 0 };
+    registers best, block;
+
+    load_keys(run, from, 1, &best, width);
+    for (int64_t at = 1; at < topk->count; at++) {
+        load_keys(run, from + at * topk->inner, 1, &block, width);
+        take_better(block.key, at, best.key, indices, width);
+    }
+    for (int i = 0; i < width; i++)
+        put_result(run, from + i + indices[i] * topk->inner,
+                   outer * topk->inner + column + i, indices[i]);
+}
+
 static void select_lines(void *context, int64_t begin, int64_t end, int worker)
 {
     const topk_run *run = context;
-    const topk_kernel *kernel = run->kernel;
-    const mo_call_topk *topk = &kernel->topk;
+    const mo_call_topk *topk = &run->kernel->topk;
     entry *heap =
-        mo_cpu_worker_scratch(run->workspace, kernel->share_bytes, worker);
-    size_t bytes = kernel->elem_bytes;
+        mo_cpu_worker_scratch(run->workspace, run->kernel->share_bytes, worker);
 
-    for (int64_t line = begin; line < end; line++) {
+    for (int64_t line = begin; line < end;) {
         int64_t outer = line / topk->inner, column = line % topk->inner;
         int64_t from = outer * topk->count * topk->inner + column;
         int64_t to = outer * topk->k * topk->inner + column;
 
-        select_best(run, from, heap);
-        for (int64_t i = 0; i < topk->k; i++, to += topk->inner) {
-            int64_t best = from + heap[i].index * topk->inner;
+        if (topk->k == 1 && topk->inner > 1) {
+            int64_t width = mo_min_i64(end - line, topk->inner - column);
 
-            memcpy((char *) run->values + (size_t) to * bytes,
-                   (const char *) run->in + (size_t) best * bytes, bytes);
-            if (run->kernel->index_elem == MO_ELEM_I64)
-                ((int64_t *) run->indices)[to] = heap[i].index;
-            else
-                ((int32_t *) run->indices)[to] = (int32_t) heap[i].index;
+            width = mo_min_i64(width, BLOCK);
+            select_side_by_side(run, outer, column, (int) width);
+            line += width;
+            continue;
         }
+        select_best(run, from, heap);
+        for (int64_t i = 0; i < topk->k; i++, to += topk->inner)
+            put_result(run, from + heap[i].index * topk->inner, to,
+                       heap[i].index);
+        line++;
     }
 }
 
