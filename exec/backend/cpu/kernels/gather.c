@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "exec/backend/check_call.h"
 #include "exec/backend/cpu/unit/cpu_unit.h"
 #include "exec/backend/cpu/kernels/index_bounds.h"
@@ -107,7 +108,7 @@ static int64_t base_of(const gather_kernel *kernel, int64_t i)
     const mo_shape *shape = &kernel->gather.result;
     int64_t base = 0;
 
-    for (int d = shape->rank; d-- > 0;) {
+    for (int d = shape->rank; i > 0 && d-- > 0;) {
         if (d != kernel->gather.at)
             base += i % shape->dims[d] * kernel->strides[d];
         i /= shape->dims[d];
@@ -115,30 +116,54 @@ static int64_t base_of(const gather_kernel *kernel, int64_t i)
     return base;
 }
 
+/* Copies elements at[i] * stride + i * step; width is constant. */
+#define TAKE(width)                                                            \
+    for (int i = 0; i < n; i++)                                                \
+    memcpy(out + (size_t) i * (width),                                         \
+           in + (size_t) (at[i] * stride + i * step) * (width), (width))
+
+static void take_elements(const char *in, char *out, size_t width,
+                          const int64_t *at, int64_t stride, int64_t step,
+                          int n)
+{
+    switch (width) {
+    case 1:
+        TAKE(1);
+        break;
+    case 2:
+        TAKE(2);
+        break;
+    case 4:
+        TAKE(4);
+        break;
+    default:
+        TAKE(8);
+    }
+}
+
 /* GatherElements: one index for each element of the result. */
 static void gather_elements(void *context, int64_t begin, int64_t end,
                             int worker)
 {
+    enum { AT_ONCE = 512 };
     gather_run *run = context;
     const gather_kernel *kernel = run->kernel;
     const mo_call_gather *g = &kernel->gather;
     int64_t row = g->result.dims[g->result.rank - 1];
-    bool along_row = g->at == g->result.rank - 1;
+    int64_t step = g->at != g->result.rank - 1, at[AT_ONCE];
 
     (void) worker;
     for (int64_t i = begin; i < end;) {
-        int64_t base = base_of(kernel, i), left = row - i % row;
-        int64_t stop = left < end - i ? i + left : end;
+        int n = (int) mo_min_i64(mo_min_i64(AT_ONCE, end - i), row - i % row);
+        int64_t base = base_of(kernel, i);
 
-        for (int64_t step = 0; i < stop; i++, step++) {
-            int64_t at =
-                mo_cpu_index_resolve(&run->indices, i, g->data.dims[g->at]);
-
-            if (at >= 0)
-                copy_slice(run, i,
-                           base + at * kernel->strides[g->at] +
-                               (along_row ? 0 : step));
-        }
+        /* The run fails if an index is wrong; none is used. */
+        if (mo_cpu_index_resolve_all(&run->indices, i, n, g->data.dims[g->at],
+                                     at))
+            take_elements(run->data + (size_t) base * kernel->width,
+                          run->result + (size_t) i * kernel->width,
+                          kernel->width, at, kernel->strides[g->at], step, n);
+        i += n;
     }
 }
 

@@ -64,6 +64,11 @@ static inline int64_t mo_cpu_index_resolve(mo_cpu_indices *indices, int64_t i,
     return -1;
 }
 
+/* The same for n indices from first on, into at; returns whether all are in
+ * range. */
+bool mo_cpu_index_resolve_all(mo_cpu_indices *indices, int64_t first, int n,
+                              int64_t size, int64_t *at);
+
 /* Returns MO_OK, or MO_E_INPUT naming the first index that was not within size
  * elements. */
 mo_status mo_cpu_index_status(const mo_cpu_indices *indices, int64_t size,

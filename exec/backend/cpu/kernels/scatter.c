@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "exec/backend/check_call.h"
 #include "exec/backend/cpu/unit/cpu_unit.h"
 #include "exec/backend/cpu/kernels/index_bounds.h"
@@ -210,25 +211,10 @@ static int64_t place_tuple(scatter_run *run, int64_t i)
     return place;
 }
 
-static int64_t place_element(scatter_run *run, int64_t i)
-{
-    const mo_call_scatter *s = &run->kernel->scatter;
-    int64_t at = mo_cpu_index_resolve(&run->indices, i, s->data.dims[s->at]);
-    int64_t place = at * run->kernel->steps[s->at];
-
-    for (int d = s->updates.rank; d-- > 0;) {
-        if (d != s->at)
-            place += i % s->updates.dims[d] * run->kernel->steps[d];
-        i /= s->updates.dims[d];
-    }
-    return at < 0 ? -1 : place;
-}
-
 typedef int64_t find_place(scatter_run *run, int64_t i);
 
 static find_place *const places[] = {
     [MO_CALL_GATHER_AXIS] = place_along_axis,
-    [MO_CALL_GATHER_ELEMENTS] = place_element,
     [MO_CALL_GATHER_ND] = place_tuple,
 };
 
@@ -240,6 +226,60 @@ static void copy_part(void *context, int64_t begin, int64_t end, int worker)
     memcpy(run->result + begin, run->data + begin, (size_t) (end - begin));
 }
 
+/* Returns the offset in the data of update i for index 0. */
+static int64_t base_of(const scatter_kernel *kernel, int64_t i)
+{
+    const mo_shape *shape = &kernel->scatter.updates;
+    int64_t base = 0;
+
+    for (int d = shape->rank; i > 0 && d-- > 0;) {
+        if (d != kernel->scatter.at)
+            base += i % shape->dims[d] * kernel->steps[d];
+        i /= shape->dims[d];
+    }
+    return base;
+}
+
+/* Combines updates, one for each index, with the data; a row at a time. */
+static void reduce_elements(scatter_run *run, merge_op op)
+{
+    enum { AT_ONCE = 512 };
+    const scatter_kernel *kernel = run->kernel;
+    const mo_call_scatter *s = &kernel->scatter;
+    int64_t row =
+        s->updates.rank > 0 ? s->updates.dims[s->updates.rank - 1] : 1;
+    int64_t step = s->at != s->updates.rank - 1, stride = kernel->steps[s->at];
+    int64_t at[AT_ONCE];
+    size_t width = mo_elem_size(kernel->elem);
+    int n;
+
+    for (int64_t i = 0; i < kernel->n_slices; i += n) {
+        int64_t base = base_of(kernel, i);
+        const char *from = run->updates + (size_t) i * width;
+
+        n = (int) mo_min_i64(mo_min_i64(AT_ONCE, kernel->n_slices - i),
+                             row - i % row);
+        mo_cpu_index_resolve_all(&run->indices, i, n, s->data.dims[s->at], at);
+        for (int k = 0; k < n; k++) {
+            int64_t to = base + at[k] * stride + k * step;
+
+            if (at[k] < 0)
+                continue;
+            if (op == MERGE_SET && width == 4)
+                memcpy(run->result + to * 4, from + k * 4, 4);
+            else if (op == MERGE_SUM && kernel->elem == MO_ELEM_F32)
+                ((float *) (void *) run->result)[to] +=
+                    ((const float *) (const void *) from)[k];
+            else
+                merge_elements(op, kernel->elem,
+                               run->result + (size_t) to * width,
+                               from + (size_t) k * width, 1);
+            if (run->counts && op == MERGE_SUM)
+                run->counts[to]++;
+        }
+    }
+}
+
 /* Combines the slices of the updates with the data. */
 static void reduce_slices(scatter_run *run, merge_op op)
 {
@@ -247,6 +287,10 @@ static void reduce_slices(scatter_run *run, merge_op op)
     size_t width = mo_elem_size(kernel->elem);
     find_place *find = places[kernel->scatter.kind];
 
+    if (!find) {
+        reduce_elements(run, op);
+        return;
+    }
     for (int64_t i = 0; i < kernel->n_slices; i++) {
         int64_t place = find(run, i);
         size_t to = (size_t) (place * kernel->inner);
