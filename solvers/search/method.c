@@ -47,5 +47,6 @@ mo_status mo_method_add(const mo_method *method, mo_error *err)
 void mo_method_result_clear(mo_method_result *placed)
 {
     mo_schedule_free(placed->schedule);
+    mo_proof_free(placed->proof);
     *placed = (mo_method_result){ 0 };
 }

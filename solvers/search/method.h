@@ -13,6 +13,7 @@
 #include "base/stop.h"
 #include "cost/instance.h"
 #include "models/frame/proven_bounds.h"
+#include "schedule/proof/proof.h"
 #include "schedule/regime.h"
 #include "schedule/schedule.h"
 #include "solvers/plugins/solver.h"
@@ -45,6 +46,7 @@ typedef struct mo_method_task {
     /* NULL, or called on each improvement, never from two threads at once. */
     void (*on_progress)(void *context, const mo_method_progress *progress);
     void *context;
+    bool certify; /* a certificate is wanted */
     /* NULL, or without pairs: receives the bounds proven between ops. */
     mo_proven_bounds *proven;
     /* Of methods that learn; NULL: none. */
@@ -59,6 +61,8 @@ typedef struct mo_method_result {
     bool fits; /* within memory; a method that ignores memory sets false and
                   keeps the schedule */
     int64_t lower_ns;    /* proven lower bound; 0: none */
+    mo_proof *proof;     /* certificate of proof->bound_ns, which may be less;
+                            owned; NULL: none */
     int rounds;          /* of improvement, done */
     int64_t simulations; /* the same of a method that learns */
     bool infeasible;     /* proven: no placement fits into memory */

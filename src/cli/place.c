@@ -82,6 +82,7 @@ static mo_status write_solution(settings *s, const mo_place_comparison *c,
     mo_place_solution solution = { .x = problem->instance,
                                    .made_of = problem->made_of,
                                    .bound_ns = c->report.bound_ns,
+                                   .proof = mo_place_comparison_proof(c),
                                    .output = output->path };
     mo_status status;
 

@@ -161,6 +161,8 @@ mo_status mo_place_solution_write(const mo_place_solution *solution,
         mo_out_text(w.out, identity.name[i]);
         put_value(&w, 1);
     }
+    if (solution->proof)
+        mo_proof_write(solution->proof, out);
     return MO_OK;
 }
 

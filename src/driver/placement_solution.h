@@ -17,6 +17,7 @@
 #include "base/out.h"
 #include "cost/instance.h"
 #include "models/identity.h"
+#include "schedule/proof/proof.h"
 #include "schedule/schedule.h"
 
 typedef struct mo_place_solution {
@@ -25,6 +26,7 @@ typedef struct mo_place_solution {
     mo_identity_options made_of; /* formulation, regime and unit are set here */
     const char *method;
     int64_t bound_ns; /* 0: unknown */
+    const mo_proof *proof; /* written behind the columns; NULL: none */
     /* MO_OBJECTIVE_PERIOD: a solution of the model of the period, with
      * period_ns, which may be 0. Otherwise one of the compact model. */
     mo_objective objective;

@@ -13,9 +13,14 @@
 #include "models/formulation.h"
 #include "solvers/answer/placement_list.h"
 #include "solvers/registry.h"
+#include "solvers/search/driver/certificate.h"
+
+/* Most work of the verification of a certificate: about a minute. */
+#define VERIFY_WORK INT64_C(60000000000)
 
 void mo_review_clear(mo_review *r)
 {
+    mo_proof_free(r->proof);
     mo_answer_evaluation_clear(&r->evaluation);
     mo_problem_clear(&r->problem);
     mo_locate_result_clear(&r->located);
@@ -139,6 +144,7 @@ mo_report_verdict mo_review_report(const mo_review *r)
         .claim = &r->claim,
         .bound_ns = r->evaluation.lower.bound_ns,
         .bound_by = r->evaluation.lower.which,
+        .proof = &r->proven,
         .seconds = -1,
     };
 }
@@ -297,6 +303,63 @@ static mo_status check_is_text(const char *name, const char *text, size_t size,
     return MO_OK;
 }
 
+/* Verifies the certificate in a file; one that cannot be read is a reason. */
+static mo_status verify_proof(const mo_driver_log *logger, const char *name,
+                              const char *text, size_t size, mo_review *review,
+                              mo_error *err)
+{
+    _Atomic int64_t work = 0;
+    const mo_stop stop = { .deadline_ns = INT64_MAX,
+                           .work = &work,
+                           .max_work = VERIFY_WORK };
+    const mo_answer_evaluation *answer = &review->evaluation;
+    mo_report_proof *proven = &review->proven;
+    double begin = mo_driver_clock_s();
+    mo_proof_result result;
+    mo_error why = { 0 };
+    mo_status status;
+
+    if (!mo_answer_evaluation_valid(answer) || answer->period_ns >= 0)
+        return MO_OK;
+    status = mo_proof_read(name, text, size, &review->proof, &why);
+    if (status == MO_E_MEMORY)
+        return mo_fail_memory(err);
+    if (status != MO_OK) {
+        snprintf(proven->why, sizeof proven->why, "%.80s:%d: %.200s", name,
+                 why.line, why.text);
+        return MO_OK;
+    }
+    if (!review->proof)
+        return MO_OK;
+    status = mo_proof_verify(review->problem.instance, &review->regime,
+                             review->proof, &mo_search_proof_rules, &stop, NULL,
+                             &result, err);
+    if (status != MO_OK)
+        return status;
+    proven->n_entries = review->proof->n;
+    mo_driver_log_info(logger, "certificate of %zu entries: %.3f us, in %.2f s",
+                       proven->n_entries, (double) result.bound_ns / 1000,
+                       mo_driver_clock_s() - begin);
+    snprintf(proven->why, sizeof proven->why, "%s", result.why);
+    if (result.bound_ns <= answer->schedule->makespan_ns)
+        proven->bound_ns = result.bound_ns;
+    else
+        snprintf(proven->why, sizeof proven->why, "%s",
+                 "the certificate proves more than the makespan");
+    return MO_OK;
+}
+
+/* The certificate replaces a bound that is smaller. */
+static void take_proof(mo_review *review)
+{
+    mo_lower_bound *lower = &review->evaluation.lower;
+
+    if (review->proven.bound_ns > 0 &&
+        review->proven.bound_ns >= lower->bound_ns)
+        *lower =
+            (mo_lower_bound){ review->proven.bound_ns, MO_REPORT_PROOF_NAME };
+}
+
 mo_status mo_review_file(const mo_review_source *from, const char *path,
                          mo_review *review, mo_error *err)
 {
@@ -322,8 +385,12 @@ mo_status mo_review_file(const mo_review_source *from, const char *path,
         status = evaluate_columns(from, name, text, size, review, err);
     mo_driver_log_step(from->logger, &step, "bounding");
     if (status == MO_OK && !from->without_bound)
+        status = verify_proof(from->logger, name, text, size, review, err);
+    if (status == MO_OK && !from->without_bound &&
+        (review->proven.bound_ns == 0 || review->proven.why[0]))
         status = mo_answer_evaluation_bound(review->problem.instance,
                                             &review->evaluation, err);
+    take_proof(review);
     mo_progress_end(&step);
     free(text);
     return status;

@@ -12,6 +12,7 @@
 #include "driver/prepare.h"
 #include "driver/log.h"
 #include "report/verdict.h"
+#include "schedule/proof/proof.h"
 #include "solvers/answer/answer.h"
 #include "solvers/answer/evaluation.h"
 
@@ -45,6 +46,8 @@ typedef struct mo_review {
     mo_report_rules rules; /* where regime comes from */
     mo_answer_evaluation evaluation;
     mo_report_claim claim; /* of the file; not believed */
+    mo_proof *proof;       /* certificate in the file, owned; NULL: none */
+    mo_report_proof proven; /* what it proves */
 } mo_review;
 
 /* Frees the members. A review begins as zeros and is cleared by the caller,

@@ -116,6 +116,12 @@ static void put_claim(const mo_report_verdict *r, mo_out *out)
     mo_out_text(out, "\n");
 }
 
+static bool is_by_proof(const mo_report_verdict *r)
+{
+    return r->proof && r->proof->bound_ns > 0 &&
+           strcmp(r->bound_by, MO_REPORT_PROOF_NAME) == 0;
+}
+
 /* A claimed bound is followed by the best one that is computed here. */
 static void put_bounds(const mo_report_verdict *r, mo_out *out)
 {
@@ -124,10 +130,15 @@ static void put_bounds(const mo_report_verdict *r, mo_out *out)
     put_time("bound", r->bound_ns, out);
     if (r->bound_claimed)
         mo_out_printf(out, " (claimed by %s)", r->bound_by);
+    else if (is_by_proof(r))
+        mo_out_printf(out, " (%s verified, %zu entries)", r->bound_by,
+                      r->proof->n_entries);
     else
         mo_out_printf(out, " (%s, recomputed)", r->bound_by);
     mo_out_printf(out, ", gap %s %%\n",
                   mo_format_percent(mo_report_verdict_gap(r), gap));
+    if (r->proof && r->proof->why[0])
+        mo_out_printf(out, "%-12s%s\n", "certificate", r->proof->why);
     if (!r->bound_claimed || !r->own_bound_by)
         return;
     put_time("recomputed", r->own_bound_ns, out);
@@ -257,6 +268,11 @@ static void json_times(const mo_report_verdict *r, mo_json_writer *w)
         mo_json_put_us(w, "bound_us", r->bound_ns);
         mo_json_put_text(w, "bound_by", r->bound_by);
         mo_json_put_bool(w, "bound_recomputed", !r->bound_claimed);
+        if (is_by_proof(r))
+            mo_json_put_int(w, "certificate_entries",
+                            (int64_t) r->proof->n_entries);
+        if (r->proof && r->proof->why[0])
+            mo_json_put_text(w, "certificate_rejected", r->proof->why);
         mo_json_put_double(w, "gap", mo_report_verdict_gap(r));
         if (r->bound_claimed && r->own_bound_by) {
             mo_json_put_us(w, "recomputed_bound_us", r->own_bound_ns);

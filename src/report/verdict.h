@@ -23,6 +23,15 @@ typedef struct mo_report_claim {
     char by[32]; /* solver or method; "": unknown */
 } mo_report_claim;
 
+#define MO_REPORT_PROOF_NAME "certificate"
+
+/* What the certificate of a solution file proves. */
+typedef struct mo_report_proof {
+    int64_t bound_ns; /* 0: there is none, or nothing holds */
+    size_t n_entries;
+    char why[320]; /* why it proves less than it claims; "": it does not */
+} mo_report_proof;
+
 typedef struct mo_report_verdict {
     const char *graph, *cluster; /* files or names */
     int ops, edges;              /* of the graph as read */
@@ -41,6 +50,7 @@ typedef struct mo_report_verdict {
     double cross_check_s;     /* spent on the confirmation; 0: nothing */
     const mo_answer_evaluation *evaluation;
     const mo_report_claim *claim; /* shown as a claim; NULL: none */
+    const mo_report_proof *proof; /* NULL: none */
     int64_t bound_ns;             /* lower bound of all schedules */
     const char *bound_by;         /* the source of the bound */
     bool bound_claimed; /* it is a solver's claim; then the largest that is

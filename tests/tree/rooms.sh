@@ -14,7 +14,7 @@ rooms="base
     coarsen
     cost cost/xml cost/cluster cost/cluster/nccl cost/profile cost/predict
     cost/calibrate cost/instance
-    schedule schedule/bound schedule/heuristic schedule/sim schedule/validate
+    schedule schedule/bound schedule/proof schedule/heuristic schedule/sim schedule/validate
     schedule/period
     models/sink models/frame models models/compact models/paper
     models/baselines models/period models/write models/relax

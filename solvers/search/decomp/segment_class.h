@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "cost/instance/sub_instance.h"
+#include "schedule/proof/proof.h"
 #include "schedule/regime.h"
 #include "schedule/schedule.h"
 #include "solvers/search/decomp/segmentation.h"
@@ -50,10 +51,11 @@ typedef struct mo_decomp_boundary {
      * them.  Behind them n_variants - devices others, none dominated when
      * it was added, of least priced time.  NULL: not kept. */
     mo_decomp_variant *variants;
-    int64_t own_ns;   /* lower bound proven for the class as a whole */
-    int level;        /* effort level of the primal jobs so far */
-    int priced_level; /* the same of priced annealing */
-    bool exact_pays;  /* exact search has improved a bound or a schedule */
+    int64_t own_ns;         /* lower bound proven for the class as a whole */
+    mo_proof_reason reason; /* of it */
+    int level;              /* effort level of the primal jobs so far */
+    int priced_level;       /* the same of priced annealing */
+    bool exact_pays; /* exact search has improved a bound or a schedule */
 } mo_decomp_boundary;
 
 typedef struct mo_decomp_class {

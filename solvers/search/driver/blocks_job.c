@@ -314,7 +314,10 @@ static mo_status merge_item(blocks_job *m, mo_search_bound_job *it,
         a->effort = COLGEN_FIRST_EFFORT;
     else
         a->failed_ns = mo_min_i64(a->failed_ns, it->failed_ns);
-    *lower_ns = mo_max_i64(*lower_ns, it->lower_ns);
+    if (it->lower_ns > *lower_ns) {
+        *lower_ns = it->lower_ns;
+        m->blocks->blocks[it->block].reasons[it->boundary] = it->reason;
+    }
     if (it->hint.device)
         mo_chain_blocks_set_hint(m->blocks, it->block, it->boundary, it->hint);
     return MO_OK;

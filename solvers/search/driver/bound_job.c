@@ -28,6 +28,7 @@ static mo_status run_load_bound(const mo_chain_blocks *b,
 {
     const mo_forkjoin_case at = case_of(b, it);
 
+    it->reason = (mo_proof_reason){ .known = true, .kind = MO_PROOF_LOAD };
     return mo_load_bound(&at, &it->lower_ns, err);
 }
 
@@ -43,6 +44,7 @@ struct mo_search_bound_ladder {
     mo_cg_search
         *search; /* branch-and-price for the current target; NULL: not begun */
     int64_t target_ns;
+    int64_t steps; /* of this search at most, so far */
     int n_failed;  /* targets that have failed */
     bool has_hint; /* a hint was found */
 };
@@ -102,6 +104,7 @@ static mo_status continue_search(const mo_chain_blocks *b,
     if (status != MO_OK)
         return status;
     it->ladder->has_hint |= suggested;
+    it->ladder->steps += it->steps;
     if (*done) {
         /* After a failure the next target is half as far: how much is provable
          * is not known beforehand. */
@@ -110,10 +113,16 @@ static mo_status continue_search(const mo_chain_blocks *b,
         mo_cg_search_free(c->search);
         c->search = NULL;
         c->n_failed = refuted ? MAX_TARGETS : c->n_failed + 1;
-        if (refuted)
+        if (refuted) {
             it->lower_ns = c->target_ns;
-        else
+            it->reason =
+                (mo_proof_reason){ .known = true,
+                                   .kind = MO_PROOF_COLGEN,
+                                   .params = { it->effort, c->steps } };
+        } else {
             it->failed_ns = c->target_ns;
+        }
+        c->steps = 0;
         c->target_ns = known_ns + (c->target_ns - known_ns) / 2;
     }
     return MO_OK;
@@ -217,6 +226,9 @@ static mo_status run_exact(const mo_chain_blocks *b, mo_search_bound_job *it,
         if (result.finished)
             it->lower_ns =
                 result.best ? result.best->makespan_ns : options.below_ns;
+        it->reason = (mo_proof_reason){ .known = true,
+                                        .kind = MO_PROOF_EXACT,
+                                        .params = { result.nodes } };
         if (it->lower_ns < it->target_ns)
             it->failed_ns = it->target_ns;
     }

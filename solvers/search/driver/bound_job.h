@@ -39,6 +39,7 @@ typedef struct mo_search_bound_job {
 
     /* Results. */
     int64_t lower_ns;
+    mo_proof_reason reason; /* of lower_ns */
     int64_t failed_ns; /* least target that was not refuted; INT64_MAX: none */
     mo_decomp_solution_hint hint; /* passes to the caller */
     bool has_run;                 /* set by the caller */

@@ -378,9 +378,14 @@ static mo_status merge_job(void *self, const mo_stop *stop, mo_error *err)
         mo_decomp_boundary *boundaries =
             m->search->classes->classes[i].boundaries;
 
-        for (int p = 0; boundaries && p < n_boundaries; p++)
-            boundaries[p].own_ns = mo_max_i64(boundaries[p].own_ns,
-                                              m->own_ns[i * n_boundaries + p]);
+        for (int p = 0; boundaries && p < n_boundaries; p++) {
+            int64_t own_ns = m->own_ns[i * n_boundaries + p];
+
+            if (own_ns <= boundaries[p].own_ns)
+                continue;
+            boundaries[p].own_ns = own_ns;
+            boundaries[p].reason = (mo_proof_reason){ 0 };
+        }
     }
     return mo_search_update_bounds(m->search, "cases of ops that many read",
                                    err);

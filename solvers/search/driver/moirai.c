@@ -19,6 +19,7 @@
 #include "base/parallel_for.h"
 #include "base/random.h"
 #include "schedule/bound/memory_bound.h"
+#include "solvers/search/driver/certificate.h"
 #include "solvers/search/driver/job.h"
 #include "solvers/search/driver/ledger.h"
 #include "solvers/search/driver/memory_repair.h"
@@ -316,6 +317,8 @@ static mo_status place_moirai(const mo_method_task *task,
         status = mo_search_export_proven_bounds(&s, task->proven, err);
     if (status == MO_OK && task->proven)
         status = mo_search_priced_bound_export(s.priced, task->proven, err);
+    if (status == MO_OK && task->certify)
+        status = mo_search_certify(&s, &placed->proof, err);
     if (status == MO_OK) {
         placed->schedule = s.best;
         placed->fits = s.best != NULL;

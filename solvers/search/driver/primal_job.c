@@ -483,6 +483,9 @@ static mo_status run_exact(const job_run *t, mo_error *err)
     if (result.finished)
         it->lower_ns =
             result.best ? result.best->makespan_ns : options.below_ns;
+    it->reason = (mo_proof_reason){ .known = true,
+                                    .kind = MO_PROOF_SPAN,
+                                    .params = { result.nodes } };
     return MO_OK;
 }
 
@@ -618,8 +621,10 @@ mo_status mo_search_primal_job_merge(mo_search_state *s,
         boundary->exact_pays = true;
     s->n_merged += it->schedule || it->n_more > 0;
     status = merge_schedule(s, it, it->schedule, err);
-    if (it->lower_ns > boundary->own_ns)
+    if (it->lower_ns > boundary->own_ns) {
         boundary->own_ns = it->lower_ns;
+        boundary->reason = it->reason;
+    }
     for (size_t i = 0; i < it->n_more; i++) {
         mo_status merged =
             merge_schedule(s, it, it->more[i], status == MO_OK ? err : NULL);

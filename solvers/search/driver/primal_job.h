@@ -76,7 +76,8 @@ typedef struct mo_search_primal_job {
     mo_schedule *schedule; /* owned, or NULL */
     mo_schedule **more;    /* others where variants are kept, owned */
     size_t n_more, more_room;
-    int64_t lower_ns; /* from u to the end of v; INT64_MAX: infeasible */
+    int64_t lower_ns;       /* from u to the end of v; INT64_MAX: infeasible */
+    mo_proof_reason reason; /* of it */
 } mo_search_primal_job;
 
 /* Returns whether MO_SEARCH_PRIMAL_PRICED enumerates placements of the class,

@@ -49,6 +49,8 @@ typedef struct mo_search_state {
                                            incumbent */
     uint64_t n_composed; /* ... before the last of these combinations */
     int64_t lower_ns;
+    int64_t whole_ns, whole_work; /* bound of the full instance and the counted
+                                     work that repeats it; 0: none */
     double hoped; /* part of the makespan that may still be saved, by estimates
                      of candidate_select.h; 1 before there are any */
     int64_t upper_path_ns; /* shortest path through upper bounds, within memory

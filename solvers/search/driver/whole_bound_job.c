@@ -17,6 +17,7 @@ typedef struct whole_bound {
     int64_t least_work; /* of the next try */
     int64_t grant;      /* of this one */
     bool is_done;
+    bool was_stopped; /* by the clock: then it cannot be repeated */
     int64_t lower_ns;
 } whole_bound;
 
@@ -66,6 +67,7 @@ static mo_status run_job(void *self, int item, const mo_stop *stop,
     status = mo_bound_lower_until(s->x, &s->regime, &part, &lower, err);
     job->lower_ns = lower.bound_ns;
     job->is_done = !mo_stop_reached(&part);
+    job->was_stopped = mo_stop_reached(stop);
     return status;
 }
 
@@ -75,6 +77,10 @@ static mo_status merge_job(void *self, const mo_stop *stop, mo_error *err)
 
     (void) stop;
     (void) err;
+    if (!job->was_stopped && job->lower_ns > job->search->whole_ns) {
+        job->search->whole_ns = job->lower_ns;
+        job->search->whole_work = job->grant;
+    }
     mo_search_raise_lower(job->search, job->lower_ns,
                           "bound of the full instance");
     return MO_OK;

@@ -129,6 +129,20 @@ static mo_status bound_period(const mo_place_context *setting,
     return status;
 }
 
+const mo_proof *mo_place_comparison_proof(const mo_place_comparison *c)
+{
+    const mo_proof *best = NULL;
+
+    for (int i = 0; i < c->n; i++) {
+        const mo_proof *proof = c->entries[i].placed.proof;
+
+        if (proof && proof->bound_ns <= c->report.bound_ns &&
+            (!best || proof->bound_ns > best->bound_ns))
+            best = proof;
+    }
+    return best;
+}
+
 /*
  * Sets the bound of the comparison: the best one proven by a method, else that
  * of schedule/bound/lower_bound.h, as far as the time of all methods allows. A

@@ -90,6 +90,9 @@ mo_status mo_place_find_replicas(const mo_place_context *setting,
                                  const mo_instance *x,
                                  mo_report_methods *report, mo_error *err);
 
+/* Returns the certificate of the largest bound, borrowed from c, or NULL. */
+const mo_proof *mo_place_comparison_proof(const mo_place_comparison *c);
+
 /* Returns the best valid result, borrowed from c, or NULL. */
 const mo_place_result *mo_place_comparison_best(const mo_place_comparison *c);
 

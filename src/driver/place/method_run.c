@@ -153,6 +153,7 @@ static void run_method(const mo_place_context *setting, const mo_instance *x,
         .policy = o->policy,
         .curve = o->curve,
         .no_learning = o->no_learning,
+        .certify = true,
         .on_progress = setting->on_progress ? setting->on_progress
                                             : mo_search_progress_report,
         .context = setting->on_progress ? setting->context : &p,

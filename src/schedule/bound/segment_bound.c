@@ -316,10 +316,76 @@ static int64_t bisect_time(mo_bound_segments *s,
     return least;
 }
 
+/* The least time from the end of u to the end of op, by heads. */
+static int64_t least_end_ns(const mo_bound_segments *s, int op)
+{
+    int64_t least = INT64_MAX;
+
+    for (int k = 0; k < s->domains->x->n_devices; k++) {
+        int64_t at = mo_allowed_devices_index(s->domains, op, k);
+
+        if (s->domains->allowed[at] &&
+            s->head_ns[at] + s->domains->x->p_ns[at] < least)
+            least = s->head_ns[at] + s->domains->x->p_ns[at];
+    }
+    return least == INT64_MAX ? 0 : least;
+}
+
 static bool is_end_allowed(const mo_bound_segments *s, int op, int device)
 {
     return op == MO_FREE ? device == 0
                          : mo_allowed_devices_has(s->domains, op, device);
+}
+
+void mo_bound_segments_paths(mo_bound_segments *s,
+                             const mo_bound_segment *segment, int64_t *table)
+{
+    int n_devices = s->domains->x->n_devices;
+    int64_t load_ns = s->has_load
+                          ? mo_bound_load_of_ops_ns(s->domains, segment->ops,
+                                                    segment->n, s->at)
+                          : 0;
+
+    for (int a = 0; a < n_devices; a++) {
+        if (!is_end_allowed(s, segment->u, a))
+            continue;
+        reset_segment(s, segment, a, 0);
+        for (int b = 0; b < n_devices; b++) {
+            int64_t way = load_ns;
+
+            if (!is_end_allowed(s, segment->v, b))
+                continue;
+            if (segment->v != MO_FREE)
+                mo_head_tail_raise(&way, s->head_ns[mo_allowed_devices_index(
+                                             s->domains, segment->v, b)]);
+            for (int i = 0; segment->v == MO_FREE && i < segment->n; i++)
+                mo_head_tail_raise(&way, least_end_ns(s, segment->ops[i]));
+            table[a * n_devices + b] = way;
+        }
+    }
+}
+
+bool mo_bound_segments_refute(mo_bound_segments *s,
+                              const mo_bound_segment *segment, int a, int b,
+                              int64_t time_ns)
+{
+    mo_infeas_test_case c = { segment->ops, segment->n, s->head_ns,
+                              s->tail_ns };
+    int64_t least;
+
+    if (!is_end_allowed(s, segment->u, a) || !is_end_allowed(s, segment->v, b))
+        return false;
+    reset_segment(s, segment, a, b);
+    least = path_ns(s, segment, a, b);
+    if (least > time_ns)
+        return true;
+    mo_infeas_test_set_case(s->infeas_test, &c);
+    if (is_refuted(s, segment, a, b, time_ns))
+        return true;
+    /* From multipliers of a time that is easier to refute. */
+    for (int part = 2; part > 0; part--)
+        is_refuted(s, segment, a, b, time_ns - (time_ns - least) / 64 * part);
+    return is_refuted(s, segment, a, b, time_ns);
 }
 
 void mo_bound_segments_table(mo_bound_segments *s,

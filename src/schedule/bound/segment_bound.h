@@ -10,6 +10,7 @@
 #ifndef MO_SCHEDULE_BOUND_SEGMENT_BOUND_H
 #define MO_SCHEDULE_BOUND_SEGMENT_BOUND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -44,5 +45,15 @@ void mo_bound_segments_set_stop(mo_bound_segments *segments,
 void mo_bound_segments_table(mo_bound_segments *segments,
                              const mo_bound_segment *segment, int64_t most_ns,
                              int64_t *table);
+
+/* The same by paths and divisible load alone, without a search. */
+void mo_bound_segments_paths(mo_bound_segments *segments,
+                             const mo_bound_segment *segment, int64_t *table);
+
+/* Returns whether the time from u's end on a to v's start on b is proven to be
+ * longer than time_ns: a single test. */
+bool mo_bound_segments_refute(mo_bound_segments *segments,
+                              const mo_bound_segment *segment, int a, int b,
+                              int64_t time_ns);
 
 #endif

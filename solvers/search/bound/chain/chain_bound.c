@@ -69,10 +69,15 @@ static mo_status add_block(mo_chain_blocks *b, size_t *room, int cls,
     block->lower_ns = malloc(n_boundaries * sizeof *block->lower_ns);
     block->upper_ns = malloc(n_boundaries * sizeof *block->upper_ns);
     block->hints = calloc(n_boundaries, sizeof *block->hints);
-    if (!block->lower_ns || !block->upper_ns || !block->hints)
+    block->reasons = calloc(n_boundaries, sizeof *block->reasons);
+    if (!block->lower_ns || !block->upper_ns || !block->hints ||
+        !block->reasons)
         return mo_fail_memory(err);
-    for (size_t boundary = 0; boundary < n_boundaries; boundary++)
+    for (size_t boundary = 0; boundary < n_boundaries; boundary++) {
         block->lower_ns[boundary] = block->upper_ns[boundary] = INT64_MAX;
+        block->reasons[boundary] =
+            (mo_proof_reason){ .known = true, .kind = MO_PROOF_TEST };
+    }
     return MO_OK;
 }
 
@@ -230,6 +235,7 @@ void mo_chain_blocks_free(mo_chain_blocks *b)
         for (int p = 0; p < n_boundaries && b->blocks[i].hints; p++)
             mo_chain_blocks_set_hint(b, i, p, (mo_decomp_solution_hint){ 0 });
         free(b->blocks[i].hints);
+        free(b->blocks[i].reasons);
         free(b->blocks[i].lower_ns);
         free(b->blocks[i].upper_ns);
     }

@@ -19,6 +19,7 @@
 #include "base/stop.h"
 #include "schedule/bound/op_chain.h"
 #include "schedule/allowed_devices.h"
+#include "schedule/proof/proof.h"
 #include "solvers/search/decomp/solution_hint.h"
 #include "solvers/search/decomp/segment_class.h"
 
@@ -27,8 +28,9 @@
 typedef struct mo_chain_block {
     int cls; /* segment class of its first occurrence */
     const mo_bound_segment *segment;
-    int64_t *lower_ns; /* lower bounds; INT64_MAX: infeasible */
-    int64_t *upper_ns; /* times in known schedules; INT64_MAX: none */
+    int64_t *lower_ns;        /* lower bounds; INT64_MAX: infeasible */
+    mo_proof_reason *reasons; /* of the lower bounds, for certificates */
+    int64_t *upper_ns;        /* times in known schedules; INT64_MAX: none */
     mo_decomp_solution_hint *hints;
 } mo_chain_block;
 

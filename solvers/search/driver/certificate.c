@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "solvers/search/driver/certificate.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/minmax.h"
+#include "schedule/proof/proof_chain.h"
+#include "solvers/search/bound/colgen/branch_and_price.h"
+#include "solvers/search/bound/load/load_bound.h"
+#include "solvers/search/driver/priced_bound.h"
+#include "solvers/search/exact/exact.h"
+
+enum {
+    PRICE_BITS = 32,
+    NODE_SLACK = 2, /* nodes of a refutation, by those of the search */
+    MIN_NODES = 1000
+};
+
+/* Of a step of column generation (mo_stop_spend). */
+#define STEP_WORK INT64_C(2500000)
+
+/* Most work of the verification of a certificate that is made here. */
+#define VERIFY_WORK INT64_C(60000000000)
+
+static mo_forkjoin_case case_of(const mo_proof_subject *subject,
+                                const mo_forkjoin *fork)
+{
+    return mo_forkjoin_at(fork, subject->a, subject->b);
+}
+
+static mo_status find_load(const mo_proof_subject *subject, int64_t *lower_ns,
+                           mo_error *err)
+{
+    mo_forkjoin *fork = NULL;
+    mo_status status =
+        mo_forkjoin_find(subject->domains, subject->segment, &fork, err);
+
+    if (status == MO_OK) {
+        const mo_forkjoin_case at = case_of(subject, fork);
+
+        mo_stop_spend(subject->stop, mo_load_bound_work(fork));
+        status = mo_load_bound(&at, lower_ns, err);
+    }
+    mo_forkjoin_free(fork);
+    return status;
+}
+
+/* Refutes that the segment takes less than what is claimed. */
+static mo_status refute_by_columns(const mo_proof_subject *subject,
+                                   int64_t *lower_ns, mo_error *err)
+{
+    enum { MAX_EFFORT = 16 };
+    const int64_t *params = subject->params;
+    const mo_cg_options options = { .stop = subject->stop };
+    mo_forkjoin *fork = NULL;
+    mo_cg_search *search = NULL;
+    bool done = false, refuted = false;
+    int64_t steps = mo_min_i64(params[1], INT32_MAX);
+    mo_status status = MO_OK;
+
+    if (params[0] < 1 || params[0] > MAX_EFFORT || subject->value_ns < 1)
+        return MO_OK;
+    status = mo_forkjoin_find(subject->domains, subject->segment, &fork, err);
+    if (status == MO_OK) {
+        const mo_forkjoin_case at = case_of(subject, fork);
+
+        status = mo_cg_search_new(&at, subject->value_ns - 1, (int) params[0],
+                                  &search, err);
+    }
+    while (status == MO_OK && !done && steps > 0 &&
+           !mo_stop_spend(subject->stop, mo_min_i64(steps, 64) * STEP_WORK)) {
+        status = mo_cg_search_run(search, mo_min_i64(steps, 64), &options,
+                                  &done, &refuted, err);
+        steps -= 64;
+    }
+    if (refuted)
+        *lower_ns = subject->value_ns;
+    mo_cg_search_free(search);
+    mo_forkjoin_free(fork);
+    return status;
+}
+
+static mo_status refute_exactly(const mo_proof_subject *subject,
+                                int64_t *lower_ns, mo_error *err)
+{
+    bool never = subject->value_ns >= MO_PROOF_NEVER_NS;
+    const mo_exact_options options = {
+        .below_ns = never ? INT64_MAX : subject->value_ns,
+        .nodes = mo_max_i64(subject->params[0], 1),
+        .stop = subject->stop
+    };
+    mo_exact_result result = { 0 };
+    mo_status status = mo_exact_solve(subject->part, &subject->domains->regime,
+                                      &options, &result, err);
+
+    if (status != MO_OK)
+        return status;
+    *lower_ns = result.lower_ns;
+    if (result.finished)
+        *lower_ns = result.best ? result.best->makespan_ns : subject->value_ns;
+    mo_schedule_free(result.best);
+    return MO_OK;
+}
+
+const mo_proof_rules mo_search_proof_rules = {
+    .of = { [MO_PROOF_LOAD] = find_load,
+            [MO_PROOF_COLGEN] = refute_by_columns,
+            [MO_PROOF_EXACT] = refute_exactly,
+            [MO_PROOF_SPAN] = refute_exactly }
+};
+
+typedef struct certifier {
+    mo_search_state *s;
+    mo_proof *proof;
+    int *block;        /* by segment of the chain: block, -1: none */
+    int *first, *last; /* by segment of the search: those of the chain */
+    int n;             /* segments of the chain */
+    mo_proof_chain chain;
+} certifier;
+
+static const mo_bound_chain *chain_of(const certifier *c, int segment)
+{
+    const mo_search_state *s = c->s;
+
+    return s->blocks ? s->blocks->partitions[s->segments->cls[segment]].chain
+                     : NULL;
+}
+
+static void add_segment(certifier *c, int block)
+{
+    c->block[c->n++] = block;
+}
+
+/* Adds the ops of the chain of a segment, and its exit op.  The first and last
+ * segment of a partition lie outside its entry and exit op. */
+static mo_status add_chain(certifier *c, int segment, mo_error *err)
+{
+    const mo_decomp_segments *segments = c->s->segments;
+    const mo_bound_chain *chain = chain_of(c, segment);
+    int first = mo_decomp_segment_first_op(segments, segment);
+    int exit_op = mo_decomp_segment_exit(segments, segment);
+    mo_status status = MO_OK;
+
+    c->first[segment] = c->n;
+    for (int i = 0; chain && i < chain->n && status == MO_OK; i++) {
+        const mo_bound_segment *at = &chain->segments[i];
+
+        if ((at->u == MO_FREE && segment > 0) ||
+            (at->v == MO_FREE && segment < segments->n - 1))
+            continue;
+        add_segment(c,
+                    c->s->blocks->partitions[segments->cls[segment]].block[i]);
+        if (at->v != MO_FREE)
+            status = mo_proof_add_op(c->proof, first + at->v, err);
+    }
+    if (!chain) {
+        add_segment(c, -1);
+        if (exit_op != MO_FREE)
+            status = mo_proof_add_op(c->proof, exit_op, err);
+    }
+    c->last[segment] = c->n - 1;
+    return status;
+}
+
+/* Returns whether the segments of the partitions are connected by the cuts. */
+static bool is_connected(const certifier *c)
+{
+    const mo_proof *proof = c->proof;
+
+    for (size_t i = 1; i < proof->n_chain; i++)
+        if (proof->chain[i] <= proof->chain[i - 1])
+            return false;
+    return c->n == (int) proof->n_chain + 1;
+}
+
+static mo_status add_entry(certifier *c, mo_proof_entry e,
+                           const mo_proof_reason *reason, int64_t lower_ns,
+                           mo_error *err)
+{
+    static const size_t n_params[] = { [MO_PROOF_COLGEN] = 2,
+                                       [MO_PROOF_EXACT] = 1,
+                                       [MO_PROOF_SPAN] = 1,
+                                       [MO_PROOF_N_KINDS] = 0 };
+    int64_t params[2] = { reason->params[0], reason->params[1] };
+
+    e.kind = reason->kind;
+    e.value_ns = mo_min_i64(lower_ns, MO_PROOF_NEVER_NS);
+    if (e.kind == MO_PROOF_EXACT || e.kind == MO_PROOF_SPAN)
+        params[0] = mo_max_i64(MIN_NODES, NODE_SLACK * params[0]);
+    return mo_proof_add(c->proof, e, params, n_params[e.kind], err);
+}
+
+/* Entries of the classes of segments between the ops of the chain. */
+static mo_status add_blocks(certifier *c, mo_error *err)
+{
+    int K = c->s->x->n_devices;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < c->chain.classes->n; i++) {
+        int first = c->chain.classes->first[i], number = c->block[first];
+        const mo_bound_segment *at = &c->chain.chain.segments[first];
+
+        if (number < 0 || at->n == 0)
+            continue;
+        for (int p = 0; p < K * K && status == MO_OK; p++) {
+            const mo_chain_block *block = &c->s->blocks->blocks[number];
+            const mo_proof_entry e = {
+                .first = first, .last = first, .a = p / K, .b = p % K
+            };
+
+            if (block->reasons[p].known && mo_proof_chain_has(&c->chain, &e) &&
+                block->lower_ns[p] > c->chain.tables[i][p])
+                status = add_entry(c, e, &block->reasons[p], block->lower_ns[p],
+                                   err);
+        }
+    }
+    return status;
+}
+
+/* Entries of the classes of the search as a whole. */
+static mo_status add_spans(certifier *c, mo_error *err)
+{
+    const mo_search_state *s = c->s;
+    int n = s->states.n;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < s->classes->n; i++) {
+        const mo_decomp_class *cls = &s->classes->classes[i];
+        int segment = s->segments->first[i];
+
+        for (int p = 0; p < n * n && cls->boundaries && status == MO_OK; p++) {
+            const mo_decomp_boundary *at = &cls->boundaries[p];
+            const mo_proof_entry e = { .first = c->first[segment],
+                                       .last = c->last[segment],
+                                       .a = s->states.device[p / n],
+                                       .b = s->states.device[p % n] };
+
+            if (at->reason.known && at->own_ns > 0)
+                status = add_entry(c, e, &at->reason, at->own_ns, err);
+        }
+    }
+    return status;
+}
+
+static mo_status add_prices(certifier *c, mo_error *err)
+{
+    size_t K = (size_t) c->s->x->n_devices;
+    double *price_ns = calloc(K + 1, sizeof *price_ns);
+    int64_t *params = calloc(K + 1, sizeof *params);
+    mo_status status = price_ns && params ? MO_OK : mo_fail_memory(err);
+
+    if (status == MO_OK &&
+        mo_search_priced_bound_prices(c->s->priced, price_ns)) {
+        for (size_t k = 0; k < K; k++)
+            params[k] =
+                (int64_t) fmin(ldexp(fmax(price_ns[k], 0), PRICE_BITS), 0x1p62);
+        status =
+            mo_proof_add(c->proof, (mo_proof_entry){ .kind = MO_PROOF_PRICES },
+                         params, K, err);
+    }
+    free(price_ns);
+    free(params);
+    return status;
+}
+
+static mo_status add_whole(certifier *c, mo_error *err)
+{
+    if (c->s->whole_ns == 0)
+        return MO_OK;
+    return mo_proof_add(
+        c->proof,
+        (mo_proof_entry){ .kind = MO_PROOF_WHOLE, .value_ns = c->s->whole_ns },
+        &c->s->whole_work, 1, err);
+}
+
+/* All that is known and can be repeated. */
+static mo_status collect(certifier *c, mo_error *err)
+{
+    const mo_search_state *s = c->s;
+    const char *fault = NULL;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < s->segments->n && status == MO_OK; i++)
+        status = add_chain(c, i, err);
+    if (status == MO_OK && !is_connected(c))
+        c->proof->n_chain = 0;
+    if (status == MO_OK)
+        status = mo_proof_chain_open(&c->chain, s->x, &s->regime, c->proof,
+                                     &fault, err);
+    if (status == MO_OK && !fault && is_connected(c))
+        status = mo_proof_chain_fill(&c->chain, err);
+    if (status == MO_OK && !fault && is_connected(c) && s->blocks)
+        status = add_blocks(c, err);
+    if (status == MO_OK && !fault && is_connected(c) &&
+        (s->states.all || s->segments->n == 1))
+        status = add_spans(c, err);
+    if (status == MO_OK && !fault)
+        status = add_prices(c, err);
+    return status == MO_OK ? add_whole(c, err) : status;
+}
+
+/* Keeps the entries that are marked, with the values that hold where they are
+ * given. */
+static void keep_entries(mo_proof *proof, const bool *needed,
+                         const int64_t *held)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < proof->n; i++) {
+        mo_proof_entry e = proof->entries[i];
+
+        if (held)
+            e.value_ns = mo_min_i64(e.value_ns, held[i]);
+        if (needed ? needed[i] : e.value_ns > 0)
+            proof->entries[n++] = e;
+    }
+    proof->n = n;
+}
+
+/* Drops what the bound does not need, and what does not hold. */
+static mo_status reduce(certifier *c, mo_error *err)
+{
+    const mo_search_state *s = c->s;
+    mo_proof *proof = c->proof;
+    _Atomic int64_t work = 0;
+    const mo_stop stop = { .deadline_ns = INT64_MAX,
+                           .work = &work,
+                           .max_work = VERIFY_WORK };
+    bool *needed = calloc(proof->n + 1, sizeof *needed);
+    int64_t *held = calloc(proof->n + 1, sizeof *held), bound_ns = 0;
+    mo_proof_result result;
+    mo_status status = needed && held ? MO_OK : mo_fail_memory(err);
+
+    if (status == MO_OK)
+        status = mo_proof_select(s->x, &s->task->regime, proof, needed,
+                                 &bound_ns, err);
+    if (status == MO_OK && !s->priced)
+        keep_entries(proof, needed, NULL);
+    for (size_t i = 0; i < proof->n; i++)
+        if (proof->entries[i].kind == MO_PROOF_PRICES)
+            proof->entries[i].value_ns = s->lower_ns;
+    if (status == MO_OK)
+        status =
+            mo_proof_verify(s->x, &s->task->regime, proof,
+                            &mo_search_proof_rules, &stop, held, &result, err);
+    if (status == MO_OK) {
+        keep_entries(proof, NULL, held);
+        proof->bound_ns = result.bound_ns;
+    }
+    free(needed);
+    free(held);
+    return status;
+}
+
+mo_status mo_search_certify(mo_search_state *search, mo_proof **proof,
+                            mo_error *err)
+{
+    size_t n = (size_t) search->x->n + 2 + (size_t) search->segments->n;
+    certifier c = { .s = search };
+    mo_status status = mo_proof_new(&c.proof, err);
+
+    *proof = NULL;
+    if (status != MO_OK)
+        return status;
+    c.proof->digest = mo_proof_digest(search->x, &search->task->regime);
+    c.proof->unlimited = search->regime.memory == MO_MEMORY_NONE;
+    c.block = calloc(2 * n, sizeof *c.block);
+    c.first = calloc(n, sizeof *c.first);
+    c.last = calloc(n, sizeof *c.last);
+    status =
+        c.block && c.first && c.last ? collect(&c, err) : mo_fail_memory(err);
+    mo_proof_chain_clear(&c.chain);
+    if (status == MO_OK)
+        status = reduce(&c, err);
+    free(c.block);
+    free(c.first);
+    free(c.last);
+    if (status == MO_OK && c.proof->bound_ns > 0)
+        *proof = c.proof;
+    else
+        mo_proof_free(c.proof);
+    return status;
+}
