@@ -178,7 +178,8 @@ static mo_status add_entry(certifier *c, mo_proof_entry e,
                            const mo_proof_reason *reason, int64_t lower_ns,
                            mo_error *err)
 {
-    static const size_t n_params[] = { [MO_PROOF_COLGEN] = 2,
+    static const size_t n_params[] = { [MO_PROOF_TEST] = 1,
+                                       [MO_PROOF_COLGEN] = 2,
                                        [MO_PROOF_EXACT] = 1,
                                        [MO_PROOF_SPAN] = 1,
                                        [MO_PROOF_N_KINDS] = 0 };
@@ -345,8 +346,8 @@ static mo_status reduce(certifier *c, mo_error *err)
             mo_proof_verify(s->x, &s->task->regime, proof,
                             &mo_search_proof_rules, &stop, held, &result, err);
     if (status == MO_OK) {
-        keep_entries(proof, NULL, held);
         proof->bound_ns = result.bound_ns;
+        keep_entries(proof, NULL, held);
     }
     free(needed);
     free(held);

@@ -337,6 +337,39 @@ static bool is_end_allowed(const mo_bound_segments *s, int op, int device)
                          : mo_allowed_devices_has(s->domains, op, device);
 }
 
+/* Returns the first of the boundaries which equal devices make equal. */
+static int first_boundary(const mo_bound_segments *s,
+                          const mo_bound_segment *segment, int a, int b)
+{
+    int like_a = segment->u == MO_FREE ? a : s->first_equal[a];
+    int like_b = segment->v == MO_FREE ? b : s->first_equal[b];
+
+    if (segment->u != MO_FREE && segment->v != MO_FREE && a == b)
+        like_b = like_a;
+    else if (segment->u != MO_FREE && segment->v != MO_FREE)
+        while (like_b == like_a || s->first_equal[like_b] != s->first_equal[b])
+            like_b++;
+    return like_a * s->domains->x->n_devices + like_b;
+}
+
+void mo_bound_segments_table(mo_bound_segments *s,
+                             const mo_bound_segment *segment, int64_t most_ns,
+                             int64_t *table)
+{
+    int n_devices = s->domains->x->n_devices;
+
+    for (int a = 0; a < n_devices; a++)
+        for (int b = 0; b < n_devices; b++) {
+            int at = a * n_devices + b;
+            int first = first_boundary(s, segment, a, b);
+
+            if (is_end_allowed(s, segment->u, a) &&
+                is_end_allowed(s, segment->v, b))
+                table[at] = at == first ? bisect_time(s, segment, a, b, most_ns)
+                                        : table[first];
+        }
+}
+
 void mo_bound_segments_paths(mo_bound_segments *s,
                              const mo_bound_segment *segment, int64_t *table)
 {
@@ -365,54 +398,27 @@ void mo_bound_segments_paths(mo_bound_segments *s,
     }
 }
 
-bool mo_bound_segments_refute(mo_bound_segments *s,
-                              const mo_bound_segment *segment, int a, int b,
-                              int64_t time_ns)
+bool mo_bound_segments_prove(mo_bound_segments *s,
+                             const mo_bound_segment *segment, int a, int b,
+                             int64_t most_ns, int64_t *time_ns)
 {
     mo_infeas_test_case c = { segment->ops, segment->n, s->head_ns,
                               s->tail_ns };
-    int64_t least;
+    int n_devices = s->domains->x->n_devices, first;
+    int64_t work = TEST_WORK * segment->n * n_devices * n_devices;
 
     if (!is_end_allowed(s, segment->u, a) || !is_end_allowed(s, segment->v, b))
         return false;
-    reset_segment(s, segment, a, b);
-    least = path_ns(s, segment, a, b);
-    if (least > time_ns)
-        return true;
+    first = first_boundary(s, segment, a, b);
+    a = first / n_devices;
+    b = first % n_devices;
+    mo_stop_spend(s->stop, work);
     mo_infeas_test_set_case(s->infeas_test, &c);
-    if (is_refuted(s, segment, a, b, time_ns))
+    if (is_refuted(s, segment, a, b, *time_ns - 1))
         return true;
-    /* From multipliers of a time that is easier to refute. */
-    for (int part = 2; part > 0; part--)
-        is_refuted(s, segment, a, b, time_ns - (time_ns - least) / 64 * part);
-    return is_refuted(s, segment, a, b, time_ns);
-}
-
-void mo_bound_segments_table(mo_bound_segments *s,
-                             const mo_bound_segment *segment, int64_t most_ns,
-                             int64_t *table)
-{
-    int n_devices = s->domains->x->n_devices;
-
-    for (int a = 0; a < n_devices; a++)
-        for (int b = 0; b < n_devices; b++) {
-            int first;
-            int at = a * n_devices + b;
-            int like_a = segment->u == MO_FREE ? a : s->first_equal[a];
-            int like_b = segment->v == MO_FREE ? b : s->first_equal[b];
-
-            /* The entry that is computed: that of the first of the boundaries
-             * which equal devices make equal. */
-            if (segment->u != MO_FREE && segment->v != MO_FREE && a == b)
-                like_b = like_a;
-            else if (segment->u != MO_FREE && segment->v != MO_FREE)
-                while (like_b == like_a ||
-                       s->first_equal[like_b] != s->first_equal[b])
-                    like_b++;
-            first = like_a * n_devices + like_b;
-            if (is_end_allowed(s, segment->u, a) &&
-                is_end_allowed(s, segment->v, b))
-                table[at] = at == first ? bisect_time(s, segment, a, b, most_ns)
-                                        : table[first];
-        }
+    most_ns = bisect_time(s, segment, a, b, most_ns);
+    if (most_ns >= *time_ns)
+        return true;
+    *time_ns = most_ns;
+    return false;
 }

@@ -51,9 +51,10 @@ void mo_bound_segments_paths(mo_bound_segments *segments,
                              const mo_bound_segment *segment, int64_t *table);
 
 /* Returns whether the time from u's end on a to v's start on b is proven to be
- * longer than time_ns: a single test. */
-bool mo_bound_segments_refute(mo_bound_segments *segments,
-                              const mo_bound_segment *segment, int a, int b,
-                              int64_t time_ns);
+ * at least *time_ns, by one test, or else by the bisection that fills a table
+ * up to most_ns; otherwise *time_ns becomes what is proven. */
+bool mo_bound_segments_prove(mo_bound_segments *segments,
+                             const mo_bound_segment *segment, int a, int b,
+                             int64_t most_ns, int64_t *time_ns);
 
 #endif

@@ -27,7 +27,7 @@ const char *const mo_proof_kind_names[] = {
 };
 
 /* Numbers of parameters; of prices one for each device. */
-static const int n_params_of[] = { 0, 0, 2, 1, 1, -1, 1 };
+static const int n_params_of[] = { 1, 0, 2, 1, 1, -1, 1 };
 
 mo_status mo_proof_new(mo_proof **proof, mo_error *err)
 {

@@ -23,7 +23,7 @@
 /* Kinds of entries; the numbers behind the value are their parameters. */
 typedef enum mo_proof_kind {
     /* Of a segment, from the end of its first op to the start of its last. */
-    MO_PROOF_TEST,   /* one test by loads (segment_bound.h) */
+    MO_PROOF_TEST,   /* test by loads (segment_bound.h): longest time tested */
     MO_PROOF_LOAD,   /* load bound of equal branches */
     MO_PROOF_COLGEN, /* column generation: effort, iterations */
     MO_PROOF_EXACT,  /* exact search: nodes */

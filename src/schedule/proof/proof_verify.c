@@ -14,11 +14,7 @@
 #include "schedule/bound/priced_chain.h"
 #include "schedule/proof/proof_chain.h"
 
-enum {
-    PRICE_BITS = 32,
-    MAX_PRICE_DEVICES = 64,
-    TEST_WORK = 100 /* of a test, by op and pair of devices (mo_stop_spend) */
-};
+enum { PRICE_BITS = 32, MAX_PRICE_DEVICES = 64 };
 
 typedef struct verifier {
     const mo_instance *x;
@@ -153,7 +149,6 @@ static mo_status verify_entry(verifier *v, const mo_proof_entry *e,
 {
     const mo_bound_segment *s;
     int64_t lower_ns = 0, *at;
-    int64_t K = v->x->n_devices;
     mo_status status = MO_OK;
 
     if (!mo_proof_chain_has(&v->chain, e)) {
@@ -168,11 +163,11 @@ static mo_status verify_entry(verifier *v, const mo_proof_entry *e,
     s = &v->chain.chain.segments[e->first];
     at = mo_proof_chain_at(&v->chain, e);
     if (e->kind == MO_PROOF_TEST) {
-        mo_stop_spend(v->stop, TEST_WORK * (s->n + 2) * K * K);
-        if (e->value_ns > *at && s->n > 0 &&
-            mo_bound_segments_refute(v->segments, s, e->a, e->b,
-                                     e->value_ns - 1))
+        if (e->value_ns > *at && s->n > 0) {
             lower_ns = e->value_ns;
+            mo_bound_segments_prove(v->segments, s, e->a, e->b,
+                                    v->proof->params[e->params], &lower_ns);
+        }
     } else {
         status = apply_rule(v, e, &lower_ns, err);
     }
@@ -299,6 +294,8 @@ mo_status mo_proof_verify(const mo_instance *x, const mo_regime *regime,
         status = mo_proof_chain_fill(&v.chain, err);
     if (status == MO_OK)
         status = mo_bound_segments_new(&v.chain.domains, &v.segments, err);
+    if (status == MO_OK)
+        mo_bound_segments_set_stop(v.segments, stop);
     if (status == MO_OK)
         status = verify_entries(&v, err);
     if (status == MO_OK && result->bound_ns < proof->bound_ns)

@@ -127,6 +127,7 @@ static void run_bound_job(void *context, int number, int thread)
     const mo_chain_partition *partition =
         &b->partitions[b->blocks[j->first].cls];
     mo_bound_segments *segments = NULL;
+    int n_boundaries = b->classes->x->n_devices * b->classes->x->n_devices;
     int64_t most_ns = 0, n_ops = 0;
     _Atomic int64_t work = 0;
     mo_stop stop = { .deadline_ns = INT64_MAX,
@@ -144,9 +145,12 @@ static void run_bound_job(void *context, int number, int thread)
             mo_bound_segments_new(&partition->places, &segments, &j->err);
     if (j->status == MO_OK)
         mo_bound_segments_set_stop(segments, &stop);
-    for (int i = j->first; i < j->last && j->status == MO_OK; i++)
+    for (int i = j->first; i < j->last && j->status == MO_OK; i++) {
         mo_bound_segments_table(segments, b->blocks[i].segment, most_ns,
                                 b->blocks[i].lower_ns);
+        for (int p = 0; p < n_boundaries; p++)
+            b->blocks[i].reasons[p].params[0] = most_ns;
+    }
     mo_bound_segments_free(segments);
 }
 
