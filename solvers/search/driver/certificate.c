@@ -103,11 +103,39 @@ static mo_status refute_exactly(const mo_proof_subject *subject,
     return MO_OK;
 }
 
+/* The load bound with prices, where most branches are equal. */
+static mo_status find_priced_load(const mo_proof_subject *subject,
+                                  const int64_t *price_ns, int64_t *entry_ns,
+                                  double *used_bytes, bool *raised,
+                                  mo_error *err)
+{
+    mo_forkjoin *fork = NULL;
+    int64_t bound_ns = 0;
+    mo_status status = MO_OK;
+
+    if (subject->segment->n > 1)
+        status =
+            mo_forkjoin_find(subject->domains, subject->segment, &fork, err);
+    if (status == MO_OK && fork && mo_forkjoin_has_many_equal_branches(fork)) {
+        const mo_forkjoin_case at = case_of(subject, fork);
+
+        mo_stop_spend(subject->stop, mo_load_bound_work(fork));
+        status =
+            mo_load_bound_priced(&at, price_ns, 0, &bound_ns, used_bytes, err);
+    }
+    *raised = status == MO_OK && bound_ns > *entry_ns;
+    if (*raised)
+        *entry_ns = bound_ns;
+    mo_forkjoin_free(fork);
+    return status;
+}
+
 const mo_proof_rules mo_search_proof_rules = {
     .of = { [MO_PROOF_LOAD] = find_load,
             [MO_PROOF_COLGEN] = refute_by_columns,
             [MO_PROOF_EXACT] = refute_exactly,
-            [MO_PROOF_SPAN] = refute_exactly }
+            [MO_PROOF_SPAN] = refute_exactly },
+    .priced = find_priced_load
 };
 
 typedef struct certifier {

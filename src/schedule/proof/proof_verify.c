@@ -25,7 +25,9 @@ typedef struct verifier {
     mo_proof_result *result;
     mo_proof_chain chain;
     mo_bound_segments *segments;
-    int64_t *held; /* by entry; NULL: not wanted */
+    int64_t *held;     /* by entry; NULL: not wanted */
+    mo_status refined; /* of entries with prices: the first failure, ... */
+    mo_error err;      /* and its error */
 } verifier;
 
 uint64_t mo_proof_digest(const mo_instance *x, const mo_regime *regime)
@@ -179,6 +181,30 @@ static mo_status verify_entry(verifier *v, const mo_proof_entry *e,
     return status;
 }
 
+/* mo_priced_chain_refine. */
+static bool refine_priced(void *context, int cls, int boundary,
+                          const int64_t *price_ns, int64_t *entry_ns,
+                          double *used_bytes)
+{
+    verifier *v = context;
+    int K = v->x->n_devices;
+    const mo_proof_subject subject = {
+        .domains = &v->chain.domains,
+        .segment = &v->chain.chain.segments[v->chain.classes->first[cls]],
+        .a = boundary / K,
+        .b = boundary % K,
+        .stop = v->stop
+    };
+    bool raised = false;
+
+    if (!v->rules || !v->rules->priced || v->refined != MO_OK ||
+        mo_stop_reached(v->stop))
+        return false;
+    v->refined = v->rules->priced(&subject, price_ns, entry_ns, used_bytes,
+                                  &raised, &v->err);
+    return v->refined == MO_OK && raised;
+}
+
 /* The bound with prices of memory. */
 static mo_status verify_prices(verifier *v, const mo_proof_entry *e,
                                int64_t *lower_ns, mo_error *err)
@@ -191,6 +217,8 @@ static mo_status verify_prices(verifier *v, const mo_proof_entry *e,
         .n_classes = classes ? classes->n : 0,
         .first = classes ? classes->first : NULL,
         .table = (const int64_t *const *) v->chain.tables,
+        .refine = refine_priced,
+        .context = v,
     };
     double prices[MAX_PRICE_DEVICES];
     mo_priced_chain *priced = NULL;
@@ -208,6 +236,11 @@ static mo_status verify_prices(verifier *v, const mo_proof_entry *e,
         *lower_ns = mo_min_i64(mo_priced_chain_evaluate(priced, prices, NULL),
                                MO_PROOF_NEVER_NS);
     mo_priced_chain_free(priced);
+    if (status == MO_OK && v->refined != MO_OK) {
+        status = v->refined;
+        if (err)
+            *err = v->err;
+    }
     return status;
 }
 

@@ -38,10 +38,19 @@ typedef struct mo_proof_subject {
 typedef mo_status mo_proof_rule(const mo_proof_subject *subject,
                                 int64_t *lower_ns, mo_error *err);
 
+/* Raises *entry_ns, a lower bound on time and price of a segment at prices by
+ * op and device, as mo_priced_chain_refine; *raised: it was, and used_bytes, by
+ * device, are set. */
+typedef mo_status mo_proof_priced_rule(const mo_proof_subject *subject,
+                                       const int64_t *price_ns,
+                                       int64_t *entry_ns, double *used_bytes,
+                                       bool *raised, mo_error *err);
+
 /* Rules by kind, for bounds that are implemented below this room; NULL: entries
  * of this kind are rejected, unless this room evaluates them. */
 typedef struct mo_proof_rules {
     mo_proof_rule *of[MO_PROOF_N_KINDS];
+    mo_proof_priced_rule *priced; /* of MO_PROOF_PRICES; NULL: none */
 } mo_proof_rules;
 
 typedef struct mo_proof_result {
