@@ -221,7 +221,7 @@ int main(int argc, char **argv)
         .synopsis = "[OPTION]... GRAPH|SOLUTION|BUNDLE",
         .purpose = "Summarize a graph, a solution or a bundle.",
         .details =
-            "GRAPH is a GraphML file, an ONNX or an OpenVINO model; - reads "
+            "GRAPH is a GraphML file, an ONNX, OpenVINO or GGUF model; - reads "
             "standard input.  Of a solution: its claims, what it is of, "
             "and what of that is here.",
         .options = options,

@@ -102,9 +102,6 @@ static const struct {
       "a pickle, perhaps a PyTorch checkpoint, which has weights without a "
       "network: export its module with moirai-export FILE.py:NAME, or save it "
       "as ONNX" },
-    { "GGUF", 4,
-      "a GGUF file, which has weights without a network: export the model "
-      "with moirai-export FILE.py:NAME, or give its ONNX file" },
     { "\x89HDF", 4,
       "an HDF5 file; a Keras model is converted with tf2onnx, and its .onnx is "
       "given here" },

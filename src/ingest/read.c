@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ingest/gguf.h"
 #include "ingest/graphml.h"
 #include "ingest/onnx.h"
 #include "ingest/openvino.h"
@@ -23,6 +24,7 @@ const mo_read_format mo_read_formats[] = {
       mo_openvino_read, mo_openvino_list_inputs },
     { "onnx", NULL, mo_onnx_sniff, "ONNX model", mo_onnx_read,
       mo_onnx_list_inputs },
+    { "gguf", NULL, mo_gguf_sniff, "GGUF model", mo_gguf_read, NULL },
     { NULL, NULL, NULL, NULL, NULL, NULL },
 };
 

@@ -10,7 +10,7 @@
 rooms="base
     graph graph/build graph/reach
     ingest ingest/graphml ingest/work ingest/zoo ingest/ir ingest/infer
-    ingest/openvino ingest/onnx
+    ingest/openvino ingest/onnx ingest/llm ingest/gguf
     coarsen
     cost cost/xml cost/cluster cost/cluster/nccl cost/profile cost/predict
     cost/calibrate cost/instance

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ingest/gguf.h"
+
+#include "ingest/gguf/gguf_model.h"
+#include "ingest/llm/llm_graph.h"
+
+mo_status mo_gguf_read(mo_input *input, const mo_read_options *options,
+                       mo_graph **graph, mo_error *err)
+{
+    mo_gguf_model gguf = { .arena = NULL };
+    mo_llm_options lengths;
+    mo_status status = mo_gguf_model_read(input, &gguf, err);
+
+    if (status == MO_OK)
+        status = mo_llm_options_read(options, &gguf.model, &lengths, err);
+    if (status == MO_OK)
+        status = mo_llm_graph_make(&gguf.model, &lengths, graph, err);
+    mo_gguf_model_clear(&gguf);
+    return status;
+}
