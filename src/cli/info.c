@@ -14,6 +14,7 @@
 #include "driver/prepare.h"
 #include "driver/suggest.h"
 #include "graph/summary.h"
+#include "ingest/llm/summary.h"
 #include "ingest/read.h"
 #include "report/graph_info.h"
 #include "report/instance_info.h"
@@ -98,6 +99,8 @@ static mo_status describe_graph(const settings *s, const char *file,
     const mo_read_format *format;
     mo_graph *graph = NULL;
     mo_summary summary = { 0 };
+    mo_llm_summary decoder = { .layers = 0 };
+    bool is_decoder = false;
     mo_status status = read_graph(s, file, &graph, &format, err);
 
     if (status == MO_E_INPUT && describe_inputs(s, file))
@@ -106,6 +109,15 @@ static mo_status describe_graph(const settings *s, const char *file,
         return status;
     d.format = format->name;
     d.graph = graph;
+    /* Standard input cannot be read again. */
+    if (!s->dot && strcmp(file, "-") != 0)
+        status = mo_read_summarize(file, &s->prepare.read, &is_decoder,
+                                   &decoder, err);
+    d.decoder = is_decoder ? &decoder : NULL;
+    if (status != MO_OK) {
+        mo_graph_free(graph);
+        return status;
+    }
     if (s->dot) {
         status = mo_report_graph_dot(&d, out, err);
     } else {

@@ -26,4 +26,8 @@ bool mo_gguf_sniff(const char *data, size_t size);
 mo_status mo_gguf_read(mo_input *input, const mo_read_options *options,
                        mo_graph **graph, mo_error *err);
 
+/* Sets *summary to the figures of the model. */
+mo_status mo_gguf_summarize(mo_input *input, const mo_read_options *options,
+                            struct mo_llm_summary *summary, mo_error *err);
+
 #endif

@@ -19,13 +19,14 @@ void mo_read_options_free(mo_read_options *options)
 
 const mo_read_format mo_read_formats[] = {
     { "graphml", "graphml", NULL, "GraphML of any program", mo_graphml_read,
-      NULL },
+      NULL, NULL },
     { "openvino", "net", NULL, "OpenVINO IR, version 10 or 11",
-      mo_openvino_read, mo_openvino_list_inputs },
+      mo_openvino_read, mo_openvino_list_inputs, NULL },
     { "onnx", NULL, mo_onnx_sniff, "ONNX model", mo_onnx_read,
-      mo_onnx_list_inputs },
-    { "gguf", NULL, mo_gguf_sniff, "GGUF model", mo_gguf_read, NULL },
-    { NULL, NULL, NULL, NULL, NULL, NULL },
+      mo_onnx_list_inputs, NULL },
+    { "gguf", NULL, mo_gguf_sniff, "GGUF model", mo_gguf_read, NULL,
+      mo_gguf_summarize },
+    { NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };
 
 /* XML documents that are often given in place of a graph. */
@@ -241,6 +242,25 @@ mo_status mo_read_list_inputs(const char *path, mo_model_inputs *inputs,
         status = f->list_inputs(input, inputs, err);
     if (status == MO_OK && format)
         *format = f;
+    mo_input_close(input);
+    return status;
+}
+
+mo_status mo_read_summarize(const char *path, const mo_read_options *options,
+                            bool *found, struct mo_llm_summary *summary,
+                            mo_error *err)
+{
+    const mo_read_format *f = NULL;
+    mo_input *input = NULL;
+    mo_status status = mo_input_open(path, &input, err);
+
+    *found = false;
+    if (status == MO_OK)
+        status = choose_format(input, &f, err);
+    if (status == MO_OK && f->summarize) {
+        *found = true;
+        status = f->summarize(input, options, summary, err);
+    }
     mo_input_close(input);
     return status;
 }

@@ -45,6 +45,8 @@ typedef struct mo_model_inputs {
     mo_arena *arena; /* owns everything here */
 } mo_model_inputs;
 
+struct mo_llm_summary; /* ingest/llm/summary.h */
+
 typedef struct mo_read_format {
     const char *name; /* "graphml" */
     const char *root; /* its root element; NULL: it is no XML */
@@ -56,6 +58,9 @@ typedef struct mo_read_format {
     /* Lists the inputs, in memory of the arena; NULL: they have no shapes. */
     mo_status (*list_inputs)(mo_input *input, mo_model_inputs *inputs,
                              mo_error *err);
+    /* Sets the figures of a language model; NULL: it is none. */
+    mo_status (*summarize)(mo_input *input, const mo_read_options *options,
+                           struct mo_llm_summary *summary, mo_error *err);
 } mo_read_format;
 
 /* Known formats; ends with an all-NULL entry. */
@@ -80,6 +85,12 @@ mo_status mo_read_input(mo_input *input, const mo_read_options *options,
 mo_status mo_read_list_inputs(const char *path, mo_model_inputs *inputs,
                               const mo_read_format **format, mo_error *err);
 void mo_model_inputs_free(mo_model_inputs *inputs);
+
+/* Sets *summary to the figures of the language model at path; *found is false
+ * if it is none. */
+mo_status mo_read_summarize(const char *path, const mo_read_options *options,
+                            bool *found, struct mo_llm_summary *summary,
+                            mo_error *err);
 
 /* Sets *format to that of input, or to NULL when it is no graph; nothing is
  * consumed. Fails only where the input cannot be read. */

@@ -8,6 +8,7 @@
 #include "base/json_writer.h"
 #include "base/utf8.h"
 #include "ingest/infer/dims.h"
+#include "ingest/llm/summary.h"
 #include "report/format_units.h"
 #include "report/top_ops.h"
 
@@ -100,6 +101,54 @@ static void put_operators(const mo_summary *s, mo_out *out)
     }
 }
 
+/* "24 of attention, 20 with a window of 512 tokens, 4 recurrent" */
+static void put_layers(const mo_llm_summary *s, mo_out *out)
+{
+    mo_out_printf(out, "%-12s%d: %d of attention", "layers", s->layers,
+                  s->attention_layers);
+    if (s->window_layers > 0)
+        mo_out_printf(out, ", of these %d with a window of %" PRId64 " tokens",
+                      s->window_layers, s->window);
+    if (s->recurrent_layers > 0)
+        mo_out_printf(out, ", %d recurrent", s->recurrent_layers);
+    if (s->draft_layers > 0)
+        mo_out_printf(out, "; and %d for speculative decoding, left out",
+                      s->draft_layers);
+    mo_out_char(out, '\n');
+}
+
+static void put_decoder(const mo_llm_summary *s, mo_out *out)
+{
+    char text[MO_FORMAT_SIZE], title[SHOWN_SIZE];
+
+    mo_out_printf(out, "%-12s%s\n", "model", s->architecture);
+    if (s->title[0])
+        mo_out_printf(out, "%-12s%s\n", "title",
+                      mo_utf8_escape_controls(title, sizeof title, s->title));
+    if (s->shards > 1)
+        put_number(out, "shards", s->shards);
+    put_layers(s, out);
+    if (s->expert_layers > 0)
+        mo_out_printf(
+            out, "%-12s%" PRId64 " in %d layers, a token uses %" PRId64 "\n",
+            "experts", s->experts, s->expert_layers, s->experts_used);
+    for (int i = 0; i < s->n_types; i++)
+        mo_out_printf(out, "%-12s%s: %s in %" PRId64 " tensors\n",
+                      i == 0 ? "types" : "", s->types[i].type,
+                      mo_format_bytes((double) s->types[i].bytes, text),
+                      s->types[i].tensors);
+    mo_out_printf(out, "%-12s%s, %s", "cache", s->cache_type,
+                  mo_format_bytes((double) s->token_bytes, text));
+    mo_out_printf(out, " for a token, %s for %" PRId64 " tokens",
+                  mo_format_bytes((double) s->cache_bytes, text), s->context);
+    if (s->trained_context > 0)
+        mo_out_printf(out, " (trained for %" PRId64 ")", s->trained_context);
+    mo_out_char(out, '\n');
+    if (s->state_bytes > 0)
+        mo_out_printf(out, "%-12s%s\n", "states",
+                      mo_format_bytes((double) s->state_bytes, text));
+}
+
 mo_status mo_report_graph_text(const mo_report_graph *description, mo_out *out,
                                mo_error *err)
 {
@@ -149,6 +198,8 @@ mo_status mo_report_graph_text(const mo_report_graph *description, mo_out *out,
     mo_out_char(out, '\n');
     put_bytes(out, "traffic", knows_traffic(description->graph),
               description->summary->bytes);
+    if (description->decoder)
+        put_decoder(description->decoder, out);
     put_heaviest(description->graph, &heaviest, out);
     put_operators(description->summary, out);
     return MO_OK;
@@ -169,6 +220,34 @@ static void json_bytes(mo_json_writer *w, const char *key, int64_t bytes)
         mo_json_put_null(w, key);
     else
         mo_json_put_int(w, key, bytes);
+}
+
+static void json_decoder(mo_json_writer *w, const mo_llm_summary *s)
+{
+    mo_json_begin_object(w, "model", MO_JSON_LINES);
+    mo_json_put_text(w, "architecture", s->architecture);
+    mo_json_put_text(w, "title", s->title[0] ? s->title : NULL);
+    mo_json_put_int(w, "shards", s->shards);
+    mo_json_put_int(w, "layers", s->layers);
+    mo_json_put_int(w, "draft_layers", s->draft_layers);
+    mo_json_put_int(w, "attention_layers", s->attention_layers);
+    mo_json_put_int(w, "window_layers", s->window_layers);
+    mo_json_put_int(w, "window", s->window);
+    mo_json_put_int(w, "recurrent_layers", s->recurrent_layers);
+    mo_json_put_int(w, "expert_layers", s->expert_layers);
+    mo_json_put_int(w, "experts", s->experts);
+    mo_json_put_int(w, "experts_used", s->experts_used);
+    mo_json_begin_object(w, "bytes_by_type", MO_JSON_INLINE);
+    for (int i = 0; i < s->n_types; i++)
+        mo_json_put_int(w, s->types[i].type, s->types[i].bytes);
+    mo_json_end(w);
+    mo_json_put_int(w, "trained_context", s->trained_context);
+    mo_json_put_int(w, "context", s->context);
+    mo_json_put_text(w, "cache_type", s->cache_type);
+    mo_json_put_int(w, "cache_bytes_per_token", s->token_bytes);
+    mo_json_put_int(w, "cache_bytes", s->cache_bytes);
+    mo_json_put_int(w, "state_bytes", s->state_bytes);
+    mo_json_end(w);
 }
 
 mo_status mo_report_graph_json(const mo_report_graph *description, mo_out *out,
@@ -204,6 +283,8 @@ mo_status mo_report_graph_json(const mo_report_graph *description, mo_out *out,
     json_amount(&w, "flops", s->flops);
     json_amount(&w, "bytes", s->bytes);
     mo_json_put_int(&w, "ops_without_flops", s->ops_without_flops);
+    if (d->decoder)
+        json_decoder(&w, d->decoder);
     mo_json_put_text(&w, "heaviest_by", heaviest.by ? heaviest.by->key : NULL);
     mo_json_begin_array(&w, "heaviest", MO_JSON_LINES);
     for (int i = 0; i < heaviest.n; i++) {

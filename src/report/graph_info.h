@@ -19,6 +19,7 @@ typedef struct mo_report_graph {
     const mo_graph *graph;
     const mo_summary *summary;
     uint64_t digest;
+    const struct mo_llm_summary *decoder; /* or NULL: it is none */
 } mo_report_graph;
 
 /* All three fail for lack of memory only.

@@ -15,7 +15,14 @@ number()
     moirai-info --json "$@" 2>&1 | sed -n "s/^  \"$key\": \([0-9]*\),\$/\1/p"
 }
 
-while read -r name layers bytes experts token state; do
+while read -r name layers bytes experts token all state; do
+    moirai-info --json "$name.gguf" >report
+    is "$name: the report" "$(sed -n '/"model"/,/^  }/p' report | tr -d ' ,"' |
+        grep -E '^(layers|experts|cache_bytes_per_token|state_bytes):')" \
+        "layers:$layers
+experts:$experts
+cache_bytes_per_token:$all
+state_bytes:$state"
     key=weight_bytes
     is "$name: bytes of weights" "$(number "$name.gguf")" "$bytes"
     key=memory_bytes
@@ -30,6 +37,8 @@ while read -r name layers bytes experts token state; do
     is "$name: has experts" \
         "$(grep -q 'id="blk.[0-9]*.ffn_topk"' graph && echo yes || echo no)" \
         "$([ "$experts" -gt 0 ] && echo yes || echo no)"
+    is "$name: bytes by type are all" "$(sed -n '/bytes_by_type/p' report |
+        grep -o ': [0-9]*' | awk '{ sum += $2 } END { print sum }')" "$bytes"
 done <list
 
 # shards

@@ -5,9 +5,9 @@
     gguf_write.py FOLDER [SCALE]
 
 Prints a line for each file: name, layers, bytes of all tensors, experts of a
-layer, cache bytes of a token (f16) within no window, and bytes of states that
-do not grow.  With SCALE all sizes are multiples of small
-ones.  Where the package gguf is there, its sizes of blocks are checked.
+layer, cache bytes of a token (f16) in layers without a window and in all
+layers, and bytes of states, which do not grow.  With SCALE all sizes are
+multiples.  Where the package gguf is there, its sizes of blocks are checked.
 """
 import struct
 import sys
@@ -268,10 +268,13 @@ def check_blocks():
 def main(folder, scale="1"):
     check_blocks()
     layers = 12
-    for name, f, n, tokens, state in models(Sizes(int(scale)), layers):
+    s = Sizes(int(scale))
+    for name, f, n, tokens, state in models(s, layers):
         with open(f"{folder}/{name}.gguf", "wb") as out:
             out.write(f.bytes())
-        print(name, layers, f.total, n, tokens, state)
+        windows = {"gemma3": cache(s, layers), "gpt-oss": cache(s, layers)}
+        print(name, layers, f.total, n, tokens, windows.get(name, tokens),
+              state)
 
 
 if __name__ == "__main__":

@@ -18,3 +18,20 @@ mo_status mo_gguf_read(mo_input *input, const mo_read_options *options,
     mo_gguf_model_clear(&gguf);
     return status;
 }
+
+mo_status mo_gguf_summarize(mo_input *input, const mo_read_options *options,
+                            mo_llm_summary *summary, mo_error *err)
+{
+    mo_gguf_model gguf = { .arena = NULL };
+    mo_llm_options lengths;
+    mo_status status = mo_gguf_model_read(input, &gguf, err);
+
+    if (status == MO_OK)
+        status = mo_llm_options_read(options, &gguf.model, &lengths, err);
+    if (status == MO_OK)
+        status = mo_llm_summary_make(&gguf.model, &lengths, &gguf.summary, err);
+    if (status == MO_OK)
+        *summary = gguf.summary;
+    mo_gguf_model_clear(&gguf);
+    return status;
+}

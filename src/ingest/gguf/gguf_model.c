@@ -152,7 +152,6 @@ static mo_status read_parameters(const reader *r)
         (status = read_count(r, "context_length", &model->context)) != MO_OK ||
         (status = read_count(r, "attention.key_length", &model->key_length)) !=
             MO_OK ||
-        (status = read_count(r, "expert_count", &made->experts)) != MO_OK ||
         (status = read_count(r, "expert_used_count", &model->experts_used)) !=
             MO_OK ||
         (status = read_count(r, "ssm.state_size", &model->ssm_state)) != MO_OK)
@@ -162,7 +161,7 @@ static mo_status read_parameters(const reader *r)
                     "key '%s.block_count' is missing, or no number of layers "
                     "from 1 to %d",
                     model->architecture, MO_LLM_MAX_LAYERS);
-    made->n_draft_layers = (int) draft;
+    made->summary.draft_layers = (int) draft;
     model->layer_prefix = "blk.";
     model->dtype = "f16";
     status = mo_llm_model_init(model, (int) (blocks - draft), r->err);
@@ -233,10 +232,11 @@ static mo_status add_tensor(reader *r, const mo_gguf_tensor *tensor)
     mo_llm_tensor made;
 
     if (!parse_name(tensor->name, &parts) ||
-        parts.layer >= model->n_layers + r->made->n_draft_layers)
+        parts.layer >= model->n_layers + r->made->summary.draft_layers)
         return FAIL(r, MO_E_INPUT,
                     "tensor '%s' is of no layer; the model has %d layers",
-                    tensor->name, model->n_layers + r->made->n_draft_layers);
+                    tensor->name,
+                    model->n_layers + r->made->summary.draft_layers);
     if (parts.layer >= model->n_layers)
         return MO_OK;
     snprintf(role, sizeof role, "%.*s%s", (int) parts.role_length, parts.role,
@@ -262,28 +262,17 @@ static mo_status add_tensor(reader *r, const mo_gguf_tensor *tensor)
                             r->err);
 }
 
-static void count_type(mo_gguf_model *made, const mo_gguf_tensor *tensor)
-{
-    int i = 0;
-
-    while (i < made->n_types && made->types[i].type != tensor->type)
-        i++;
-    if (i == MO_GGUF_MAX_TYPES)
-        return;
-    if (i == made->n_types)
-        made->types[made->n_types++].type = tensor->type;
-    made->types[i].tensors++;
-    made->types[i].bytes += tensor->bytes;
-}
-
 /* The decoder of headers has limited the sum of bytes within a shard. */
 static mo_status add_tensors(reader *r)
 {
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < r->header.n_tensors && status == MO_OK; i++) {
-        count_type(r->made, &r->header.tensors[i]);
-        status = add_tensor(r, &r->header.tensors[i]);
+        const mo_gguf_tensor *tensor = &r->header.tensors[i];
+
+        mo_llm_summary_count(&r->made->summary, tensor->type->name,
+                             tensor->bytes);
+        status = add_tensor(r, tensor);
     }
     return status;
 }
@@ -383,7 +372,7 @@ mo_status mo_gguf_model_read(mo_input *input, mo_gguf_model *model,
     int count = 1;
     mo_status status = MO_OK;
 
-    *model = (mo_gguf_model){ .arena = mo_arena_new(), .n_shards = 1 };
+    *model = (mo_gguf_model){ .arena = mo_arena_new() };
     model->model.file = mo_input_name(input);
     if (!model->arena)
         return mo_fail_memory(err);
@@ -394,12 +383,12 @@ mo_status mo_gguf_model_read(mo_input *input, mo_gguf_model *model,
         status = check_shard(&r, 0, count);
     if (status == MO_OK)
         status = read_parameters(&r);
-    model->version = r.header.version;
     if (status == MO_OK)
         status = add_tensors(&r);
     for (int i = 1; i < count && status == MO_OK; i++)
         status = read_shard(&r, mo_input_name(input), i, count);
-    model->n_shards = count;
+    model->summary.shards = count;
+    mo_llm_summary_sort(&model->summary);
     mo_gguf_header_clear(&r.header);
     return status;
 }
