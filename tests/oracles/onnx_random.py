@@ -98,7 +98,8 @@ def execute(folder, cases):
                 options += ["-i", f"{name}={folder}/in{i}.npy"]
                 i += 1
     run = subprocess.run(
-        ["moirai-exec", "-q", "-o", folder, *options, f"{folder}/model.onnx"],
+        ["moirai-exec", "-q", "--threads", "1", "-o", folder, *options,
+         f"{folder}/model.onnx"],
         capture_output=True, text=True, check=False)
     if run.returncode:
         return None, run.stderr.strip() or f"status {run.returncode}"
@@ -158,7 +159,7 @@ class Campaign:
                 else:
                     self.equal += 1
 
-    def batches(self, cases, check, size=40):
+    def batches(self, cases, check, size=15):
         by_version = collections.defaultdict(list)
         for case in cases:
             by_version[case.version].append(case)
