@@ -100,7 +100,7 @@ def quantized_product(d):
         d.data(shape, i)
         d.add(np.array(.25 * (1 + i), np.float32))
         d.add(np.array(d.rng.integers(0, 5), d.type(i)))
-    d.add(np.array(2.3, np.float32))  # no ties
+    d.add(np.array(2.2987, np.float32))  # no ties
     d.add(np.array(d.rng.integers(0, 9), d.type(7)))
 
 

@@ -84,8 +84,21 @@ void mo_onnx_op_mod(mo_onnx_op *op)
                                    mo_onnx_in(op, 1), NULL));
 }
 
+/* Whether y is of f64, and not known to have numbers of f32 only. */
+static bool needs_double(mo_onnx_builder *b, mo_onnx_ref y)
+{
+    const mo_infer_value *value = mo_onnx_known(b, y);
+
+    if (strcmp(mo_onnx_dtype(b, y), "f64") != 0)
+        return false;
+    for (int64_t i = 0; value && i < value->count; i++)
+        if ((double) (float) value->items[i].r != value->items[i].r)
+            return true;
+    return !value;
+}
+
 /* The result has the type of the base, also where the exponent is real and the
- * base is not. */
+ * base is not, or the exponent is wider. */
 void mo_onnx_op_power(mo_onnx_op *op)
 {
     mo_onnx_ref x = mo_onnx_in(op, 0), y = mo_onnx_in(op, 1), power;
@@ -93,7 +106,8 @@ void mo_onnx_op_power(mo_onnx_op *op)
 
     if (refuse_old(op))
         return;
-    if (!mo_onnx_is_real(op->b, x) && mo_onnx_is_real(op->b, y))
+    if ((!mo_onnx_is_real(op->b, x) && mo_onnx_is_real(op->b, y)) ||
+        needs_double(op->b, y))
         x = mo_onnx_convert(op->b, x, mo_onnx_dtype(op->b, y));
     else
         y = mo_onnx_convert(op->b, y, type);
