@@ -58,6 +58,9 @@ WRAP(log_f32)
 WRAP(tanh_f32)
 WRAP(sigmoid_f32)
 WRAP(erf_f32)
+WRAP(asin_f32)
+WRAP(acos_f32)
+WRAP(atan_f32)
 WRAP(gelu_f32)
 WRAP(gelu_tanh_f32)
 WRAP(softplus_f32)
@@ -77,6 +80,10 @@ static const struct {
     { "tanh", tanh_f32_of, tanh, -20, 20, 2 },
     { "sigmoid", sigmoid_f32_of, true_sigmoid, -80, 40, 3 },
     { "erf", erf_f32_of, erf, -6, 6, 3 },
+    { "asin", asin_f32_of, asin, -1.001f, 1.001f, 2 },
+    { "acos", acos_f32_of, acos, -1.001f, 1.001f, 2 },
+    { "atan", atan_f32_of, atan, -10, 10, 2 },
+    { "atan far", atan_f32_of, atan, -3e38f, 3e38f, 2 },
     /* Far below 0 the result is tiny; its exponent is rounded there. */
     { "gelu", gelu_f32_of, true_gelu, -3, 30, 16 },
     { "gelu below", gelu_f32_of, true_gelu, -9, -3, 200 },
@@ -129,6 +136,9 @@ START_TEST(the_ends_of_the_range_are_right)
     ck_assert(erf_f32_of(INFINITY) == 1 && erf_f32_of(-INFINITY) == -1);
     ck_assert(sigmoid_f32_of(INFINITY) == 1 && sigmoid_f32_of(-INFINITY) == 0);
     ck_assert(gelu_f32_of(INFINITY) == INFINITY);
+    ck_assert(atan_f32_of(INFINITY) == (float) (acos(-1) / 2));
+    ck_assert(acos_f32_of(1) == 0 && asin_f32_of(INFINITY) != 0);
+    ck_assert(signbit(asin_f32_of(-0.0f)) && signbit(atan_f32_of(-0.0f)));
     ck_assert(softplus_f32_of(INFINITY) == INFINITY);
     ck_assert(softplus_f32_of(-INFINITY) == 0);
     ck_assert(mish_f32_of(INFINITY) == INFINITY);

@@ -24,6 +24,7 @@ typedef struct nearest_kernel {
     int64_t *from[MO_MAX_RANK]; /* offsets by element, in bytes */
     size_t width;               /* bytes copied as one element */
     int64_t n_rows;
+    bool doubles; /* every element of the last dimension twice */
 } nearest_kernel;
 
 typedef struct nearest_run {
@@ -32,43 +33,64 @@ typedef struct nearest_run {
     char *out;
 } nearest_run;
 
-/* Returns the input row of output row i. */
-static const char *find_row(const nearest_run *run, int64_t i)
+/* Returns the input row at an index of the outer dimensions; moves on to the
+ * next one. */
+static const char *next_row(const nearest_run *run, int64_t *index)
 {
     const nearest_kernel *kernel = run->kernel;
     const char *row = run->in;
+    bool carry = true;
 
     for (int d = kernel->rank - 1; d-- > 0;) {
-        row += kernel->from[d][i % kernel->extent[d]];
-        i /= kernel->extent[d];
+        row += kernel->from[d][index[d]];
+        index[d] += carry;
+        carry = index[d] == kernel->extent[d];
+        index[d] = carry ? 0 : index[d];
     }
     return row;
+}
+
+/* width is constant. */
+#define COPY_ELEMENTS(width)                                                   \
+    for (int64_t j = 0; j < columns; j++)                                      \
+    memcpy(out + (size_t) j * (width), in + from[j], (width))
+
+static void copy_row(const nearest_kernel *kernel, const char *in, char *out)
+{
+    int64_t columns = kernel->extent[kernel->rank - 1];
+    const int64_t *from = kernel->from[kernel->rank - 1];
+
+    if (kernel->doubles && kernel->width == 4)
+        for (int64_t j = 0; j < columns / 2; j++) {
+            memcpy(out + 8 * j, in + 4 * j, 4);
+            memcpy(out + 8 * j + 4, in + 4 * j, 4);
+        }
+    else if (kernel->width == 4)
+        COPY_ELEMENTS(4);
+    else
+        COPY_ELEMENTS(kernel->width);
 }
 
 static void copy_rows(void *context, int64_t begin, int64_t end, int worker)
 {
     const nearest_run *run = context;
     const nearest_kernel *kernel = run->kernel;
-    int64_t columns = kernel->extent[kernel->rank - 1];
-    const int64_t *from = kernel->from[kernel->rank - 1];
-    size_t width = kernel->width, row = (size_t) columns * width;
+    size_t row = (size_t) kernel->extent[kernel->rank - 1] * kernel->width;
+    int64_t index[MO_MAX_RANK] = { 0 }, rest = begin;
     const char *before = NULL;
 
     (void) worker;
+    for (int d = kernel->rank - 1; d-- > 0; rest /= kernel->extent[d])
+        index[d] = rest % kernel->extent[d];
     for (int64_t i = begin; i < end; i++) {
-        const char *in = find_row(run, i);
+        const char *in = next_row(run, index);
         char *out = run->out + (size_t) i * row;
-        bool repeated = in == before;
 
-        before = in;
-        if (repeated)
+        if (in == before)
             memcpy(out, out - row, row);
-        else if (width == 4)
-            for (int64_t j = 0; j < columns; j++)
-                memcpy(out + j * 4, in + from[j], 4);
         else
-            for (int64_t j = 0; j < columns; j++)
-                memcpy(out + (size_t) j * width, in + from[j], width);
+            copy_row(kernel, in, out);
+        before = in;
     }
 }
 
@@ -119,6 +141,16 @@ static mo_status make_table(const mo_call_interpolate *call, int d,
 static const mo_cpu_kernel_class interp_nearest = { NULL, run_nearest,
                                                     free_nearest };
 
+static bool is_doubled(const nearest_kernel *kernel, int64_t size)
+{
+    int last = kernel->rank - 1;
+    bool all = kernel->extent[last] == 2 * size;
+
+    for (int64_t i = 0; all && i < kernel->extent[last]; i++)
+        all = kernel->from[last][i] == i / 2 * (int64_t) kernel->width;
+    return all;
+}
+
 static mo_status prepare_nearest(const mo_call *call, const mo_tensor_desc *out,
                                  mo_cpu_kernel **kernel, mo_error *err)
 {
@@ -146,6 +178,7 @@ static mo_status prepare_nearest(const mo_call *call, const mo_tensor_desc *out,
         free_nearest(&nearest->base);
         return status;
     }
+    nearest->doubles = is_doubled(nearest, c->in[nearest->rank - 1]);
     *kernel = &nearest->base;
     return MO_OK;
 }

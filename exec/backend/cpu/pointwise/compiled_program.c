@@ -55,6 +55,18 @@ static int64_t dense_size(const mo_cpu_point_program *program,
     return dense;
 }
 
+/* Whether a program has booleans and logical operations alone. */
+static bool is_logic(const mo_point_program *point, const bool *used)
+{
+    bool all = point->n_steps > 0;
+
+    for (int i = 0; i < point->n_operands; i++)
+        all = all && (!used[i] || point->operands[i].elem == MO_ELEM_BOOL);
+    for (int i = 0; i < point->n_steps; i++)
+        all = all && mo_cpu_step_fn_logic(&point->steps[i]);
+    return all && point->result >= point->n_operands;
+}
+
 static void set_source(mo_cpu_point_program *program,
                        const mo_point_operand *operand, bool wide,
                        mo_cpu_point_source *source)
@@ -68,6 +80,10 @@ static void set_source(mo_cpu_point_program *program,
                             ? sizeof(float)
                             : sizeof(int64_t);
     source->load = mo_cpu_load_fn_for(operand->elem, wide);
+    if (program->logic) {
+        source->reg_bytes = 1;
+        source->load = mo_cpu_load_logic;
+    }
     source->direct = mo_cpu_elem_is_register(operand->elem, wide) &&
                      !mo_ablated(MO_ABLATION_point_in_place);
     source->offset = operand->access.offset;
@@ -111,18 +127,41 @@ static void set_steps(mo_cpu_point_program *program,
     mo_point_mark_live(point, used);
     for (int i = 0; i < point->n_operands; i++)
         program->sources[i].used = used[i];
+    program->logic = program->elem == MO_ELEM_BOOL && is_logic(point, used);
     for (int i = 0; i < point->n_steps; i++) {
         mo_cpu_point_step *step = &program->steps[program->n_steps];
 
         if (!used[point->n_operands + i])
             continue;
-        step->fn = mo_cpu_step_fn_for(point->steps[i].op, wide);
+        step->fn = program->logic
+                       ? mo_cpu_step_fn_logic(&point->steps[i])
+                       : mo_cpu_step_fn_for(point->steps[i].op, wide);
         step->step = point->steps[i];
         step->arity = mo_point_op_signature(step->step.op).arity;
         step->reg = point->n_operands + i;
         program->n_steps++;
     }
     program->result = point->result;
+}
+
+/* Steps of scalars, and of results of such steps; not the last step. */
+static void mark_uniform(mo_cpu_point_program *program)
+{
+    bool uniform[MO_POINT_MAX_REGISTERS] = { false };
+
+    for (int i = 0; i < program->n_sources; i++)
+        uniform[i] = program->sources[i].used &&
+                     program->sources[i].kind == MO_CPU_POINT_SOURCE_PERIODIC &&
+                     program->sources[i].period == 1;
+    for (int i = 0; i + 1 < program->n_steps; i++) {
+        mo_cpu_point_step *made = &program->steps[i];
+        const mo_point_step *step = &made->step;
+
+        made->uniform = uniform[step->a] &&
+                        (made->arity < 2 || uniform[step->b]) &&
+                        (made->arity < 3 || uniform[step->c]);
+        uniform[made->reg] = made->uniform;
+    }
 }
 
 /* Returns the last step that reads a register; n_steps for the result. */
@@ -160,19 +199,22 @@ static size_t place_sources(mo_cpu_point_program *program)
 }
 
 /* Linear scan: a step's result takes the first register that is dead, and
- * never one that the step reads, since registers differ in width. */
+ * never one that the step reads, since registers differ in width. Uniform ones
+ * have registers of their own. */
 static void place_steps(mo_cpu_point_program *program, size_t byte)
 {
     int busy_until[MO_POINT_MAX_STEPS], n_slots = 0;
 
     for (int i = 0; i < program->n_steps; i++) {
-        int slot = 0;
+        int slot = program->steps[i].uniform ? n_slots : 0;
 
         while (slot < n_slots && busy_until[slot] >= i)
             slot++;
         if (slot == n_slots)
             n_slots++;
-        busy_until[slot] = last_use(program, program->steps[i].reg);
+        busy_until[slot] = program->steps[i].uniform
+                               ? program->n_steps
+                               : last_use(program, program->steps[i].reg);
         program->steps[i].scratch_byte = byte + (size_t) slot * SLOT;
     }
     program->scratch_bytes = byte + (size_t) n_slots * SLOT;
@@ -202,8 +244,9 @@ mo_status mo_cpu_point_program_compile(const mo_point_program *point,
     set_dims(made, point, &out->shape);
     set_steps(made, point, wide);
     set_sources(made, point, sums, wide);
-    made->into_out =
-        made->n_steps > 0 && mo_cpu_elem_is_register(out->elem, wide);
+    made->into_out = made->n_steps > 0 &&
+                     (made->logic || mo_cpu_elem_is_register(out->elem, wide));
+    mark_uniform(made);
     place_steps(made, place_sources(made));
     *program = made;
     return MO_OK;
@@ -346,6 +389,16 @@ static const void *source_register(const stretch *range, int i, int64_t at,
     return reg;
 }
 
+static void run_step(const stretch *range, int i, const void **regs, char *to,
+                     int n)
+{
+    const mo_cpu_point_step *step = &range->program->steps[i];
+
+    step->fn(&step->step, regs[step->step.a],
+             step->arity > 1 ? regs[step->step.b] : NULL,
+             step->arity > 2 ? regs[step->step.c] : NULL, to, n);
+}
+
 static void run_block(const stretch *range, int64_t at, int n)
 {
     const mo_cpu_point_program *program = range->program;
@@ -361,9 +414,11 @@ static void run_block(const stretch *range, int64_t at, int n)
                        ? out
                        : range->scratch + step->scratch_byte;
 
-        step->fn(&step->step, regs[step->step.a],
-                 step->arity > 1 ? regs[step->step.b] : NULL,
-                 step->arity > 2 ? regs[step->step.c] : NULL, to, n);
+        if (!step->uniform)
+            run_step(range, i, regs, to, n);
+        else if (at == range->first)
+            run_step(range, i, regs, to,
+                     (int) mo_min_i64(MO_CPU_POINT_BLOCK, range->count));
         regs[step->reg] = to;
     }
     if (!program->into_out)

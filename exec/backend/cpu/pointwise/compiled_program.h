@@ -47,7 +47,8 @@ typedef struct mo_cpu_point_source {
 typedef struct mo_cpu_point_step {
     mo_cpu_step_fn *fn;
     mo_point_step step;
-    int arity, reg;      /* its inputs, and the register it writes */
+    int arity, reg; /* its inputs, and the register it writes */
+    bool uniform;   /* of scalars alone: computed once, not for each block */
     size_t scratch_byte; /* offset of the result, except for the last step */
 } mo_cpu_point_step;
 
@@ -56,6 +57,7 @@ struct mo_cpu_point_program {
     int64_t extent[MO_MAX_RANK];
     int64_t row; /* the innermost extent */
     bool by_row; /* blocks end with rows */
+    bool logic;  /* registers are bytes: booleans and logical steps only */
     int n_sources, n_steps;
     mo_cpu_point_source *sources; /* behind the steps */
     int result;

@@ -52,6 +52,13 @@ LOAD(load_u32, uint32_t, int64_t, x)
 LOAD(load_u16, uint16_t, int64_t, x)
 LOAD(load_u8, uint8_t, int64_t, x)
 LOAD(load_bool, uint8_t, int64_t, x != 0)
+LOAD(load_logic, uint8_t, uint8_t, x != 0)
+
+void mo_cpu_load_logic(const void *from, int64_t at, int64_t stride, void *reg,
+                       int n)
+{
+    load_logic(from, at, stride, reg, n);
+}
 
 mo_cpu_load_fn *mo_cpu_load_fn_for(mo_elem elem, bool wide)
 {

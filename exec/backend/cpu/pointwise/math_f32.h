@@ -11,6 +11,10 @@
 #define MO_EXEC_BACKEND_CPU_POINTWISE_MATH_F32_H
 
 #include "exec/backend/cpu/unit/multiversion.h"
+
+#include <math.h>
+#include <stdbool.h>
+
 #include "exec/tensor/half.h"
 
 /* Adding it rounds a small float to an integer in the lowest bits. */
@@ -117,6 +121,58 @@ MO_CPU_INLINE float mo_cpu_tanh_f32(float x)
     p = p * s + 0x1.110768p-3f;
     p = p * s - 0x1.555534p-2f;
     return t < 0.625f ? x + x * s * p : mo_cpu_copysign_f32(far, x);
+}
+
+/* asin of the square root of s from 0 to 1/4, divided by that root. */
+MO_CPU_INLINE float mo_cpu_asin_quotient_f32(float s)
+{
+    float p = 0x1.59dacp-5f;
+
+    p = p * s + 0x1.8ba262p-6f;
+    p = p * s + 0x1.748c64p-5f;
+    p = p * s + 0x1.33014ep-4f;
+    p = p * s + 0x1.5555cap-3f;
+    return p * s;
+}
+
+/* Beyond 1/2, acos(t) is 2 asin(sqrt((1 - t) / 2)). The last terms are what pi,
+ * rounded, lacks. */
+MO_CPU_INLINE float mo_cpu_asin_f32(float x)
+{
+    float t = mo_cpu_abs_f32(x), half = 0.5f * (1.0f - t);
+    float s = t > 0.5f ? half : t * t, r = t > 0.5f ? sqrtf(half) : t;
+    float more = r * mo_cpu_asin_quotient_f32(s);
+    float far = (0x1.921fb6p0f - 2.0f * r) - (2.0f * more + 0x1.777a5cp-25f);
+
+    return mo_cpu_copysign_f32(t > 0.5f ? far : r + more, x);
+}
+
+MO_CPU_INLINE float mo_cpu_acos_f32(float x)
+{
+    float t = mo_cpu_abs_f32(x), half = 0.5f * (1.0f - t);
+    float s = t > 0.5f ? half : t * t, r = t > 0.5f ? sqrtf(half) : x;
+    float more = r * mo_cpu_asin_quotient_f32(s);
+    float near = 0x1.921fb6p0f - (r + (more + 0x1.777a5cp-25f));
+    float far = 2.0f * (r + more);
+    float left = 0x1.921fb6p1f - 2.0f * (r + (more + 0x1.777a5cp-25f));
+
+    return t <= 0.5f ? near : x < 0.0f ? left : far;
+}
+
+/* Reduced by an eighth or a quarter of a turn to at most tan(pi / 8). */
+MO_CPU_INLINE float mo_cpu_atan_f32(float x)
+{
+    float t = mo_cpu_abs_f32(x), p = -0x1.f25b42p-5f;
+    bool far = t > 0x1.3504f4p1f, middle = t > 0x1.a8279ap-2f;
+    float u = far ? -1.0f / t : middle ? (t - 1.0f) / (t + 1.0f) : t;
+    float s = u * u, turn = far ? 0x1.921fb6p0f : middle ? 0x1.921fb6p-1f : 0;
+    float rest = far ? 0x1.777a5cp-25f : middle ? 0x1.777a5cp-26f : 0;
+
+    p = p * s + 0x1.b2032p-4f;
+    p = p * s - 0x1.23b6cap-3f;
+    p = p * s + 0x1.9991aep-3f;
+    p = p * s - 0x1.55554ap-2f;
+    return mo_cpu_copysign_f32(turn + (u + (u * s * p - rest)), x);
 }
 
 MO_CPU_INLINE float mo_cpu_sigmoid_f32(float x)

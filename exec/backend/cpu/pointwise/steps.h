@@ -23,11 +23,15 @@ mo_cpu_step_fn *mo_cpu_step_fn_f32(mo_point_op op);
 mo_cpu_step_fn *mo_cpu_step_fn_f64(mo_point_op op);
 mo_cpu_step_fn *mo_cpu_step_fn_int(mo_point_op op);
 
+/* The same for registers of one byte, 0 or 1; NULL: no logical operation. */
+mo_cpu_step_fn *mo_cpu_step_fn_logic(const mo_point_step *step);
+
 /* Loads n elements, from element at on, stride apart, into a register: reals
  * as float, or as double if wide; integers as int64_t. */
 typedef void mo_cpu_load_fn(const void *from, int64_t at, int64_t stride,
                             void *reg, int n);
 mo_cpu_load_fn *mo_cpu_load_fn_for(mo_elem elem, bool wide);
+mo_cpu_load_fn mo_cpu_load_logic; /* booleans as bytes, 0 or 1 */
 
 /* Stores a register to n elements from element at on. */
 typedef void mo_cpu_store_fn(const void *reg, void *to, int64_t at, int n);

@@ -16,6 +16,9 @@
 #define curve_log     mo_cpu_log_f32
 #define curve_tanh    mo_cpu_tanh_f32
 #define curve_erf     mo_cpu_erf_f32
+#define curve_asin    mo_cpu_asin_f32
+#define curve_acos    mo_cpu_acos_f32
+#define curve_atan    mo_cpu_atan_f32
 #define curve_sigmoid mo_cpu_sigmoid_f32
 
 #define curve_softplus  mo_cpu_softplus_f32

@@ -22,6 +22,9 @@
 #define curve_tanh  tanh
 #define curve_erf   erf
 #define curve_expm1 expm1
+#define curve_asin  asin
+#define curve_acos  acos
+#define curve_atan  atan
 
 #define BOUNDED(x, least, most) clamp_f64(x, least, most)
 

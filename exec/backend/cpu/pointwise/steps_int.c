@@ -231,6 +231,41 @@ STEP(I_SELECT)
     MO_CPU_IVDEP for (int i = 0; i < n; i++) out[i] = a[i] ? b[i] : c[i];
 }
 
+/* Steps on booleans in registers of bytes, each 0 or 1. */
+#define LOGIC(name, value)                                                     \
+    STEP(name)                                                                 \
+    {                                                                          \
+        const uint8_t *a = in_a, *b = in_b;                                    \
+        uint8_t *out = to;                                                     \
+                                                                               \
+        (void) step, (void) in_c, (void) b;                                    \
+        MO_CPU_IVDEP for (int i = 0; i < n; i++) out[i] = (uint8_t) (value);   \
+    }
+
+LOGIC(LOGIC_NOT, a[i] ^ 1)
+LOGIC(LOGIC_AND, a[i] & b[i])
+LOGIC(LOGIC_OR, a[i] | b[i])
+LOGIC(LOGIC_XOR, a[i] ^ b[i])
+LOGIC(LOGIC_WRAP, a[i])
+
+mo_cpu_step_fn *mo_cpu_step_fn_logic(const mo_point_step *step)
+{
+    switch (step->op) {
+    case MO_POINT_I_WRAP:
+        return step->elem == MO_ELEM_BOOL ? step_LOGIC_WRAP : NULL;
+    case MO_POINT_I_NOT:
+        return step_LOGIC_NOT;
+    case MO_POINT_I_AND:
+        return step_LOGIC_AND;
+    case MO_POINT_I_OR:
+        return step_LOGIC_OR;
+    case MO_POINT_I_XOR:
+        return step_LOGIC_XOR;
+    default:
+        return NULL;
+    }
+}
+
 /* Kernels by the signatures of points.def, without those on reals. */
 #define KERNEL_REAL_UNARY(name)    NULL
 #define KERNEL_REAL_BINARY(name)   NULL
