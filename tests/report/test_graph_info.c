@@ -117,7 +117,9 @@ enum { TEXT, JSON, DOT };
 /* The description of an XML text in one form; the caller frees it. */
 static char *describe(const char *xml, int form)
 {
-    mo_report_graph d = { "four.graphml", "graphml", NULL, NULL, 0xff };
+    mo_report_graph d = { .file = "four.graphml",
+                          .format = "graphml",
+                          .digest = 0xff };
     mo_summary summary;
     mo_graph *g;
     mo_out *out;
