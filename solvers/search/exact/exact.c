@@ -397,9 +397,7 @@ mo_status mo_exact_solve(const mo_instance *x, const mo_regime *regime,
                           .stop = options->stop,
                           .err = err,
                           .has_edge_finding =
-                              !mo_ablated(MO_ABLATION_exact_edge_finding),
-                          .has_cycle_search =
-                              !mo_ablated(MO_ABLATION_exact_cycle_search) };
+                              !mo_ablated(MO_ABLATION_exact_edge_finding) };
     effort e = { .options = options,
                  .most_learnt = LEARNT_FIRST,
                  .restarts = !mo_ablated(MO_ABLATION_exact_restarts),

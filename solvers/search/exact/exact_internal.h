@@ -41,7 +41,7 @@ typedef struct mo_exact_search {
     int trial; /* or MO_EXACT_NO_LITERAL */
     mo_exact_destructive_bound destructive;
 
-    bool has_edge_finding, has_cycle_search; /* not switched off */
+    bool has_edge_finding; /* not switched off */
 
     bool *is_stale;                 /* by resource: to be propagated again */
     mo_exact_use_state *use_states; /* scratch buffer: the uses of a resource */

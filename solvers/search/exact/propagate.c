@@ -4,155 +4,14 @@
  *
  * Tasks in a precedence cycle raise each other's heads by the length of the
  * cycle each time round, until the deadline is passed: that may take very
- * long. Where heads rise suspiciously often, cycles of positive length are
- * searched among the decided precedences (Bellman-Ford), and one is a
- * conflict.
+ * long. Where heads rise suspiciously often, propagation is interrupted, and
+ * the search goes on with what was derived.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "solvers/search/exact/exact_internal.h"
-
-/* `then` starts at least ns after the start of `first`. */
-typedef struct arc {
-    int first, then; /* selected modes */
-    int literal;     /* order literal, or MO_EXACT_NO_LITERAL: by the graph */
-    int64_t ns;
-} arc;
-
-typedef struct cycle_finder {
-    mo_exact_search *s;
-    arc *arcs;
-    size_t n, room;
-    int64_t *start_ns; /* by mode */
-    int *raised_by;    /* by mode: the last arc that raised it, or -1 */
-} cycle_finder;
-
-static void add_arc(cycle_finder *f, int first, int then, int literal,
-                    int64_t pause_ns)
-{
-    if (first < 0 || then < 0)
-        return;
-    if (MO_ARRAY_GROW(f->arcs, f->n, f->room, NULL) != MO_OK) {
-        f->s->core.out_of_memory = true;
-        return;
-    }
-    f->arcs[f->n++] = (arc){ first, then, literal,
-                             f->s->model.modes[first].length_ns + pause_ns };
-}
-
-/* Precedences between selected modes: an alternative whose mode is selected is
- * an arc. */
-static void add_precedence_arcs(cycle_finder *f,
-                                const mo_exact_precedence *precedence)
-{
-    const mo_exact_model *m = &f->s->model;
-    const mo_exact_core *c = &f->s->core;
-    int then = precedence->target >> 1;
-
-    if (precedence->target & 1 || c->truth[m->modes[then].literal] <= 0 ||
-        (precedence->condition != MO_EXACT_NO_LITERAL &&
-         c->truth[precedence->condition] <= 0))
-        return;
-    for (int i = precedence->first; i < precedence->first + precedence->n;
-         i++) {
-        int first = m->alternatives[i].bound >> 1;
-
-        if (c->truth[m->modes[first].literal] > 0)
-            add_arc(f, first, then, precedence->condition,
-                    m->alternatives[i].add_ns - m->modes[first].length_ns);
-    }
-}
-
-/* Relaxes all arcs once; returns the last mode that was raised, or -1. */
-static int relax_arcs(cycle_finder *f)
-{
-    int raised = -1;
-
-    for (size_t i = 0; i < f->n; i++) {
-        const arc *a = &f->arcs[i];
-        int64_t ns = f->start_ns[a->first] + a->ns;
-
-        if (ns <= f->start_ns[a->then])
-            continue;
-        f->start_ns[a->then] = ns;
-        f->raised_by[a->then] = (int) i;
-        raised = a->then;
-    }
-    return raised;
-}
-
-static bool find_cycle(cycle_finder *f)
-{
-    mo_exact_model *m = &f->s->model;
-    int raised = -1;
-
-    memset(f->raised_by, 0xff, m->n_modes * sizeof *f->raised_by);
-    for (size_t i = 0; i < m->n_precedences; i++)
-        add_precedence_arcs(f, &m->precedences[i]);
-    mo_exact_search *s = f->s;
-
-    for (int r = 0; r < s->model.n_resources; r++) {
-        mo_exact_collect_uses(s, r);
-        for (int i = 0; i < s->n_use_states; i++)
-            for (int j = 0; j < s->n_use_states; j++) {
-                const mo_exact_use_state *a = &s->use_states[i],
-                                         *b = &s->use_states[j];
-                int literal = mo_exact_order_literal(&s->model, a->use->task,
-                                                     b->use->task);
-
-                if (i == j || literal == MO_EXACT_NO_LITERAL ||
-                    s->core.truth[literal] <= 0 ||
-                    a->length_ns + b->length_ns == 0)
-                    continue;
-                add_arc(f, mo_exact_chosen_mode(s, a->use->task),
-                        mo_exact_chosen_mode(s, b->use->task), literal, 0);
-            }
-    }
-    for (size_t i = 0; i <= m->n_tasks && !f->s->core.out_of_memory; i++)
-        if ((raised = relax_arcs(f)) < 0)
-            return false;
-    if (raised >= 0) {
-        /* Predecessors of a mode that still rises lead onto a cycle after as
-         * many steps as there are tasks; its literals are the conflict. */
-        int mode = raised;
-        int at;
-
-        for (size_t i = 0; i < s->model.n_tasks; i++)
-            mode = f->arcs[f->raised_by[mode]].first;
-        at = mode;
-        mo_exact_core_clear_facts(&s->core);
-        do {
-            const arc *a = &f->arcs[f->raised_by[at]];
-
-            mo_exact_explain_literal(&s->core, s->model.modes[at].literal);
-            if (a->literal != MO_EXACT_NO_LITERAL)
-                mo_exact_explain_literal(&s->core, a->literal);
-            at = a->first;
-        } while (at != mode);
-    }
-    return raised >= 0;
-}
-
-/* Returns whether decided precedences form a positive cycle, with its facts
- * collected. */
-static bool has_positive_cycle(mo_exact_search *s)
-{
-    cycle_finder f = { .s = s };
-    bool found = false;
-
-    f.start_ns = calloc(s->model.n_modes + 1, sizeof *f.start_ns);
-    f.raised_by = malloc((s->model.n_modes + 1) * sizeof *f.raised_by);
-    if (f.start_ns && f.raised_by)
-        found = find_cycle(&f);
-    else
-        s->core.out_of_memory = true;
-    free(f.arcs);
-    free(f.start_ns);
-    free(f.raised_by);
-    return found;
-}
 
 /*
  * Propagation to a fixpoint, cheapest constraints first: clauses, precedences
@@ -421,8 +280,7 @@ bool mo_exact_propagate(mo_exact_search *s)
         if (!propagate_trail(s, begin))
             return false;
         if (is_interrupted(s, begin))
-            return s->is_stopped || !s->has_cycle_search ||
-                   !has_positive_cycle(s);
+            return true;
         /* Those added during the search, of which there are few. */
         for (size_t i = s->model.n_static_precedences;
              i < s->model.n_precedences; i++)

@@ -3,14 +3,13 @@
 
 #include <stdlib.h>
 
-#include "base/ablation.h"
 #include "base/array.h"
 #include "solvers/search/exact/task_model_build.h"
 
 /*
  * Builds the task model: ops with their place literals, transfers; precedences
- * along the flows (task_model_precedences.c), resources and symmetry follow
- * (task_model_resources.c).
+ * along the flows (task_model_precedences.c) and resources
+ * (task_model_resources.c) follow.
  */
 
 void mo_exact_build_clause(mo_exact_builder *b, const int *literals, int n)
@@ -245,8 +244,6 @@ static mo_status build_model(mo_exact_builder *b, mo_error *err)
         status = mo_exact_build_resource_uses(b, err);
     if (status == MO_OK)
         status = mo_exact_build_disjunctions(b, err);
-    if (status == MO_OK && !mo_ablated(MO_ABLATION_exact_symmetry))
-        status = mo_exact_build_symmetry(b, err);
     if (status == MO_OK)
         status = mo_exact_build_adjacency(b, err);
     if (status == MO_OK)

@@ -29,7 +29,6 @@ bool mo_exact_is_colocated(const mo_exact_model *m, const mo_flow *f);
 mo_status mo_exact_build_precedences(mo_exact_builder *b, mo_error *err);
 mo_status mo_exact_build_resource_uses(mo_exact_builder *b, mo_error *err);
 mo_status mo_exact_build_disjunctions(mo_exact_builder *b, mo_error *err);
-mo_status mo_exact_build_symmetry(mo_exact_builder *b, mo_error *err);
 mo_status mo_exact_build_adjacency(mo_exact_builder *b, mo_error *err);
 
 #endif

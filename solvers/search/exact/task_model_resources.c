@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources of the task model: uses, order variables of disjunctive pairs,
- * adjacency lists for propagation, and symmetry breaking.
+ * Resources of the task model: uses, order variables of disjunctive pairs, and
+ * adjacency lists for propagation.
  */
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "schedule/resource.h"
-#include "solvers/search/exact/symmetry_detect.h"
 #include "solvers/search/exact/task_model_build.h"
 
 /* Pairs (i, item), sorted into lists by i. */
@@ -260,65 +259,5 @@ mo_status mo_exact_build_adjacency(mo_exact_builder *b, mo_error *err)
     m->n_static_precedences = m->n_precedences;
     free(literals.pair);
     free(bounds.pair);
-    return status;
-}
-
-/*
- * Symmetry breaking by lexicographic order: of schedules that differ only by
- * swaps of interchangeable branches one is kept, in which the branches are
- * sorted by their device vectors, and, where those are equal, by the starts of
- * their first ops. Every other becomes this one by swaps.
- */
-
-/* If the vectors are equal so far (same true, or MO_EXACT_NO_LITERAL at the
- * beginning), the next device of a is at most that of b. Returns the literal
- * that they are still equal. */
-static int add_lex_constraint(mo_exact_builder *b, int same, int op_a, int op_b)
-{
-    const mo_exact_model *m = b->m;
-    int still = 2 * mo_exact_core_new_variable(b->core);
-    int clause[4], n = 0;
-
-    if (same != MO_EXACT_NO_LITERAL)
-        clause[n++] = same ^ 1;
-    for (int k = 0; k < m->x->n_devices; k++) {
-        int x_a = mo_exact_place_literal(m, op_a, k);
-
-        if (x_a == MO_EXACT_NO_LITERAL)
-            continue;
-        clause[n] = x_a ^ 1;
-        for (int l = 0; l <= k; l++) {
-            int x_b = mo_exact_place_literal(m, op_b, l);
-
-            if (x_b == MO_EXACT_NO_LITERAL)
-                continue;
-            clause[n + 1] = x_b ^ 1;
-            clause[n + 2] = still;
-            mo_exact_build_clause(b, clause, l < k ? n + 2 : n + 3);
-        }
-    }
-    return still;
-}
-
-mo_status mo_exact_build_symmetry(mo_exact_builder *b, mo_error *err)
-{
-    mo_exact_symmetry symmetry = { 0 };
-    mo_status status =
-        mo_exact_symmetry_find(b->m->x, b->m->reachable, &symmetry, err);
-
-    for (int i = 0; i + 1 < symmetry.n && status == MO_OK; i++)
-        if (symmetry.class[i] == symmetry.class[i + 1]) {
-            const int *ops_a = symmetry.ops + symmetry.start[i];
-            const int *ops_b = symmetry.ops + symmetry.start[i + 1];
-            int n = symmetry.start[i + 1] - symmetry.start[i];
-            int same = MO_EXACT_NO_LITERAL, first;
-
-            for (int j = 0; j < n; j++)
-                same = add_lex_constraint(b, same, ops_a[j], ops_b[j]);
-            first = mo_exact_order_literal(b->m, ops_a[0], ops_b[0]);
-            if (first != MO_EXACT_NO_LITERAL)
-                mo_exact_build_binary_clause(b, same ^ 1, first);
-        }
-    mo_exact_symmetry_clear(&symmetry);
     return status;
 }
