@@ -244,9 +244,9 @@ def pool(d):
     spatial = d.pick(1, 2)
     kernel = d.shape(spatial, 3)
     d.data([1, 2, *[7] * spatial])
-    if d.kind == "MaxPool":  # what a NaN does is not defined
-        x = d.inputs[0]
-        d.inputs[0] = np.where(x != x, x.dtype.type(0), x)
+    if d.kind == "MaxPool":  # what a NaN does is not defined; of windows of
+        x = d.inputs[0]      # -inf alone, ONNX Runtime gives the least number
+        d.inputs[0] = np.where(np.isfinite(x) | (x > 0), x, x.dtype.type(0))
     d.attributes["kernel_shape"] = kernel
     window(d, kernel)
     if d.kind == "AveragePool" and d.version < 19 or \
