@@ -533,6 +533,12 @@ moirai_placement_solver_bound_ns(const moirai_placement *placement);
  * 0 to 1: (objective - bound) / objective. */
 MOIRAI_API double moirai_placement_gap(const moirai_placement *placement);
 
+/* Returns the certificate of the bound, the text of moirai-proof(5), or NULL:
+ * there is none.  It is part of the file that moirai_placement_write() writes,
+ * and readers of such a file verify it.  Borrowed from the placement. */
+MOIRAI_API const char *
+moirai_placement_proof(const moirai_placement *placement);
+
 /* Returns the method or solver that computed it, or "". */
 MOIRAI_API const char *
 moirai_placement_method(const moirai_placement *placement);

@@ -303,19 +303,37 @@ static mo_status check_is_text(const char *name, const char *text, size_t size,
     return MO_OK;
 }
 
-/* Verifies the certificate in a file; one that cannot be read is a reason. */
-static mo_status verify_proof(const mo_driver_log *logger, const char *name,
-                              const char *text, size_t size, mo_review *review,
-                              mo_error *err)
+mo_status mo_review_prove(const mo_instance *x, const mo_regime *regime,
+                          const mo_proof *proof, const mo_driver_log *logger,
+                          mo_report_proof *proven, mo_error *err)
 {
     _Atomic int64_t work = 0;
     const mo_stop stop = { .deadline_ns = INT64_MAX,
                            .work = &work,
                            .max_work = VERIFY_WORK };
-    const mo_answer_evaluation *answer = &review->evaluation;
-    mo_report_proof *proven = &review->proven;
     double begin = mo_driver_clock_s();
     mo_proof_result result;
+    mo_status status = mo_proof_verify(x, regime, proof, &mo_search_proof_rules,
+                                       &stop, NULL, &result, err);
+
+    if (status != MO_OK)
+        return status;
+    proven->bound_ns = result.bound_ns;
+    proven->n_entries = proof->n;
+    snprintf(proven->why, sizeof proven->why, "%s", result.why);
+    mo_driver_log_info(logger, "certificate of %zu entries: %.3f us, in %.2f s",
+                       proof->n, (double) result.bound_ns / 1000,
+                       mo_driver_clock_s() - begin);
+    return MO_OK;
+}
+
+/* Verifies the certificate in a file; one that cannot be read is a reason. */
+static mo_status verify_proof(const mo_driver_log *logger, const char *name,
+                              const char *text, size_t size, mo_review *review,
+                              mo_error *err)
+{
+    const mo_answer_evaluation *answer = &review->evaluation;
+    mo_report_proof *proven = &review->proven;
     mo_error why = { 0 };
     mo_status status;
 
@@ -324,29 +342,25 @@ static mo_status verify_proof(const mo_driver_log *logger, const char *name,
     status = mo_proof_read(name, text, size, &review->proof, &why);
     if (status == MO_E_MEMORY)
         return mo_fail_memory(err);
-    if (status != MO_OK) {
+    if (status != MO_OK)
         snprintf(proven->why, sizeof proven->why, "%.80s:%d: %.200s", name,
                  why.line, why.text);
+    if (status != MO_OK || !review->proof)
         return MO_OK;
-    }
-    if (!review->proof)
-        return MO_OK;
-    status = mo_proof_verify(review->problem.instance, &review->regime,
-                             review->proof, &mo_search_proof_rules, &stop, NULL,
-                             &result, err);
-    if (status != MO_OK)
-        return status;
-    proven->n_entries = review->proof->n;
-    mo_driver_log_info(logger, "certificate of %zu entries: %.3f us, in %.2f s",
-                       proven->n_entries, (double) result.bound_ns / 1000,
-                       mo_driver_clock_s() - begin);
-    snprintf(proven->why, sizeof proven->why, "%s", result.why);
-    if (result.bound_ns <= answer->schedule->makespan_ns)
-        proven->bound_ns = result.bound_ns;
-    else
+    status = mo_review_prove(review->problem.instance, &review->regime,
+                             review->proof, logger, proven, err);
+    if (status == MO_OK && proven->bound_ns > answer->schedule->makespan_ns) {
+        proven->bound_ns = 0;
         snprintf(proven->why, sizeof proven->why, "%s",
                  "the certificate proves more than the makespan");
-    return MO_OK;
+    }
+    return status;
+}
+
+bool mo_review_is_proven(const mo_review *r)
+{
+    return r->proven.bound_ns > 0 && !r->proven.why[0] &&
+           r->evaluation.lower.bound_ns == r->proven.bound_ns;
 }
 
 /* The certificate replaces a bound that is smaller. */

@@ -92,6 +92,15 @@ typedef struct mo_review_source {
 mo_status mo_review_file(const mo_review_source *from, const char *path,
                          mo_review *review, mo_error *err);
 
+/* Verifies a certificate and fills *proven. */
+mo_status mo_review_prove(const mo_instance *x, const mo_regime *regime,
+                          const mo_proof *proof, const mo_driver_log *logger,
+                          mo_report_proof *proven, mo_error *err);
+
+/* Returns whether the certificate proves all that it claims: other bounds are
+ * not needed. */
+bool mo_review_is_proven(const mo_review *review);
+
 /* Returns the claim in a solution of the solver, or of moirai-solve. */
 mo_report_claim mo_review_claim(const mo_solution *solution,
                                 const mo_provenance *origin);

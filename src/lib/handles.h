@@ -114,6 +114,7 @@ struct moirai_placement {
     int64_t bound_ns;     /* proven here */
     const char *bound_by; /* a literal, or NULL */
     int64_t claimed_ns;   /* 0: none */
+    char *proof;          /* certificate as text, or NULL */
     char method[64];
 };
 
@@ -246,6 +247,10 @@ mo_status mo_lib_placement_of_schedule(const moirai_instance *instance,
                                        const mo_lower_bound *known,
                                        moirai_placement **placement,
                                        mo_error *err);
+
+/* Keeps a certificate, unless it is NULL. */
+mo_status mo_lib_placement_prove(moirai_placement *placement,
+                                 const mo_proof *proof, mo_error *err);
 
 /* Keeps what a solver claims, unless the placement refutes it. */
 void mo_lib_placement_claim(moirai_placement *placement, int64_t bound_ns);

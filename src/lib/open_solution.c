@@ -139,11 +139,14 @@ moirai_status moirai_placement_open(const char *path,
     if (status == MO_OK)
         status = mo_lib_placement_make(instance, &r.evaluation, r.claim.by,
                                        &made, e);
-    if (status == MO_OK) {
-        if (r.claim.has_bound)
-            mo_lib_placement_claim(made, r.claim.bound_ns);
+    if (status == MO_OK)
+        status = mo_lib_placement_prove(made, r.proof, e);
+    if (status == MO_OK && r.claim.has_bound)
+        mo_lib_placement_claim(made, r.claim.bound_ns);
+    if (status == MO_OK)
         *placement = made;
-    }
+    else
+        moirai_placement_free(made);
     moirai_instance_free(instance);
     mo_review_clear(&r);
     return mo_lib_status(status);

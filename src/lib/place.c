@@ -33,6 +33,7 @@ static mo_status take_best(const moirai_instance *instance, const search *s,
     const mo_place_result *best = mo_place_comparison_best(c);
     const mo_place_result *first = c->n > 0 ? c->ranked[0] : NULL;
     const mo_lower_bound known = { c->report.bound_ns, c->report.bound_by };
+    mo_status status;
 
     if (!best && mo_stop_is_requested(&s->stop))
         return mo_fail(err, (mo_status) MOIRAI_E_CANCELLED,
@@ -51,10 +52,14 @@ static mo_status take_best(const moirai_instance *instance, const search *s,
                        !first           ? "no method was given"
                        : first->row.why ? first->row.why
                                         : "none fits into memory");
-    return mo_lib_placement_of_schedule(
+    status = mo_lib_placement_of_schedule(
         instance, best->placed.schedule,
         best->row.steady_ns > 0 ? best->row.makespan_ns : 0, best->method->name,
         &known, placement, err);
+    if (status == MO_OK)
+        status = mo_lib_placement_prove(*placement,
+                                        mo_place_comparison_proof(c), err);
+    return status;
 }
 
 static mo_status place(const moirai_instance *instance,

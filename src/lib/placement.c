@@ -96,12 +96,48 @@ mo_status mo_lib_placement_of_solution(const moirai_instance *instance,
     return status;
 }
 
+mo_status mo_lib_placement_prove(moirai_placement *p, const mo_proof *proof,
+                                 mo_error *err)
+{
+    mo_out *out = NULL;
+    size_t size;
+    mo_status status = proof ? mo_out_memory(&out, err) : MO_OK;
+
+    if (status != MO_OK || !proof)
+        return status;
+    mo_proof_write(proof, out);
+    free(p->proof);
+    p->proof = mo_out_take(out, &size);
+    mo_out_abandon(out);
+    return p->proof ? MO_OK : mo_fail_memory(err);
+}
+
+/* The bound of the certificate in the text of a solution; without one *proof is
+ * NULL.  One that cannot be read proves nothing. */
+static mo_status find_proof(const moirai_instance *instance, const char *name,
+                            const char *text, size_t size, mo_proof **proof,
+                            mo_report_proof *proven, mo_error *err)
+{
+    mo_error why = { 0 };
+    mo_status status = mo_proof_read(name, text, size, proof, &why);
+
+    if (status == MO_E_MEMORY)
+        return mo_fail_memory(err);
+    if (status != MO_OK || !*proof)
+        return MO_OK;
+    return mo_review_prove(instance->instance, &instance->regime, *proof,
+                           &(mo_driver_log){ .quiet = true }, proven, err);
+}
+
 static mo_status read_solution(const moirai_instance *instance,
                                const char *name, const char *text, size_t size,
                                const mo_lower_bound *known,
                                moirai_placement **placement, mo_error *err)
 {
     mo_solution *solution = NULL;
+    mo_proof *proof = NULL;
+    mo_report_proof proven = { 0 };
+    mo_lower_bound certified = { 0, MO_REPORT_PROOF_NAME };
     mo_status status =
         mo_solution_read_memory(name, text, size, &solution, err);
 
@@ -109,9 +145,17 @@ static mo_status read_solution(const moirai_instance *instance,
         status = mo_fail_at(err, MO_E_INFEASIBLE, name, 0,
                             "holds no solution; it says: %s",
                             mo_solution_status_names[solution->claim]);
+    if (status == MO_OK && !known)
+        status = find_proof(instance, name, text, size, &proof, &proven, err);
+    certified.bound_ns = proven.bound_ns;
     if (status == MO_OK)
-        status = mo_lib_placement_of_solution(instance, name, solution, known,
-                                              placement, err);
+        status = mo_lib_placement_of_solution(
+            instance, name, solution,
+            known || proven.bound_ns == 0 || proven.why[0] ? known : &certified,
+            placement, err);
+    if (status == MO_OK)
+        status = mo_lib_placement_prove(*placement, proof, err);
+    mo_proof_free(proof);
     mo_solution_free(solution);
     return status;
 }
@@ -246,6 +290,7 @@ void moirai_placement_free(moirai_placement *placement)
 {
     if (!placement || !mo_lib_release(&placement->references))
         return;
+    free(placement->proof);
     mo_answer_evaluation_clear(&placement->evaluation);
     moirai_instance_free(placement->instance);
     free(placement);
@@ -257,7 +302,7 @@ moirai_status moirai_placement_write(const moirai_placement *placement,
 {
     mo_error *e = mo_lib_error(err);
     const moirai_instance *instance = placement->instance;
-    const mo_place_solution solution = {
+    mo_place_solution solution = {
         .x = instance->instance,
         .schedule = placement->evaluation.schedule,
         .made_of = mo_lib_instance_review(instance).problem.made_of,
@@ -270,10 +315,16 @@ moirai_status moirai_placement_write(const moirai_placement *placement,
         .output = path,
     };
     mo_out *out = NULL;
+    mo_proof *proof = NULL;
     mo_status status = mo_lib_open_output(path, write, context, &out, e);
 
+    if (status == MO_OK && placement->proof)
+        status = mo_proof_read("proof", placement->proof,
+                               strlen(placement->proof), &proof, e);
+    solution.proof = proof;
     if (status == MO_OK)
         status = mo_place_solution_write(&solution, out, e);
+    mo_proof_free(proof);
     return mo_lib_status(mo_lib_close_output(out, status, e));
 }
 
@@ -355,6 +406,11 @@ double moirai_placement_gap(const moirai_placement *placement)
     return objective > 0
                ? (objective - (double) placement->bound_ns) / objective
                : 0;
+}
+
+const char *moirai_placement_proof(const moirai_placement *placement)
+{
+    return placement->proof;
 }
 
 const char *moirai_placement_method(const moirai_placement *placement)

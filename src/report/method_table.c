@@ -193,6 +193,11 @@ static void put_bound(const table *t, const mo_report_method_row *best)
     mo_out_text(t->out, "no placement takes less than ");
     put_amount(t, p->bound_ns);
     mo_out_printf(t->out, " (%s)\n", p->bound_by);
+    if (p->certified_ns > 0 && p->certified_ns < p->bound_ns) {
+        mo_out_text(t->out, "the certificate in the solution proves ");
+        put_amount(t, p->certified_ns);
+        mo_out_text(t->out, " of it\n");
+    }
 }
 
 /* The pipeline of the best placement, and replication instead. */

@@ -44,6 +44,7 @@ typedef struct mo_report_methods {
     const mo_report_method_row *rows; /* the best first */
     int64_t bound_ns;     /* lower bound of all placements; 0: unknown */
     const char *bound_by; /* the method that proved it */
+    int64_t certified_ns; /* what its certificate proves; 0: it has none */
     bool is_infeasible;   /* proven: there is no placement, hence no bound */
     int single;           /* the best single device, or MO_FREE */
     int64_t single_ns;    /* makespan on it, which is its period, too */

@@ -200,6 +200,7 @@ OTHERS: Dict[str, Tuple[Any, Any]] = {
     "placement_solver_bound_ns": (c_int64, [H]),
     "placement_gap": (c_double, [H]),
     "placement_method": (S, [H]),
+    "placement_proof": (S, [H]),
     "placement_n_violations": (c_int, [H]),
     "placement_violation": (S, [H, c_int]),
     "executor_free": (None, [H]),

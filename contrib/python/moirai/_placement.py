@@ -274,6 +274,11 @@ class Placement(Handle):
         return float(query("placement_gap", self))
 
     @property
+    def proof(self) -> Optional[str]:
+        """The certificate of the bound, text of moirai-proof(5), or None."""
+        return text_of(query("placement_proof", self))
+
+    @property
     def method(self) -> str:
         """The method or solver that computed it."""
         return text_of(query("placement_method", self)) or ""

@@ -241,6 +241,8 @@ mo_status mo_place_compare_methods(const mo_place_context *setting,
     *r = (mo_report_methods){ .x = x, .n = c->n, .rows = c->rows };
     mo_driver_log_step(setting->logger, &step, "bounding");
     status = choose_bound(setting, x, c, r, err);
+    if (mo_place_comparison_proof(c))
+        r->certified_ns = mo_place_comparison_proof(c)->bound_ns;
     mo_progress_end(&step);
     if (status == MO_OK && setting->objective == MO_OBJECTIVE_PERIOD)
         status = mo_place_find_replicas(setting, x, r, err);

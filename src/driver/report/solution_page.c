@@ -58,7 +58,7 @@ static mo_status find_bound(const mo_review *r, const mo_driver_log *logger,
         p->claimed_ns = r->claim.bound_ns;
         p->claimed_by = r->claim.by[0] ? r->claim.by : "the solution";
     }
-    if (j->period_ns >= 0 || p->claimed_ns > 0)
+    if (j->period_ns >= 0 || p->claimed_ns > 0 || mo_review_is_proven(r))
         return MO_OK;
     status =
         mo_block_bound_raise(r->problem.instance, &r->regime,
