@@ -319,6 +319,10 @@ static mo_status place_moirai(const mo_method_task *task,
         status = mo_search_priced_bound_export(s.priced, task->proven, err);
     if (status == MO_OK && task->certify)
         status = mo_search_certify(&s, &placed->proof, err);
+    /* Refuting a target can prove more than the search has. */
+    if (status == MO_OK && placed->proof &&
+        placed->proof->bound_ns <= mo_search_upper_ns(&s))
+        mo_search_raise_lower(&s, placed->proof->bound_ns, "certificate");
     if (status == MO_OK) {
         placed->schedule = s.best;
         placed->fits = s.best != NULL;
