@@ -20,7 +20,7 @@ exits "a report as text" 0 moirai-report "$sol"
 ok "says what it comes to" grep -q '^15 ops on 2 of 2 devices: one request takes 95.1 us' \
     "$work/out"
 is "what bounds it, once" "$(grep '^No placement is faster' "$work/out")" \
-    'No placement is faster (claimed by moirai in the file, not proven again; the bound recomputed here is 90.6 us).'
+    'No placement is faster (proven by certificate).'
 ok "and the worth of a device" grep -q '^Without B it would take 16.8 % longer' \
     "$work/out"
 ok "with a row for each device" grep -q '^A  *|#*|$' "$work/out"
