@@ -99,7 +99,15 @@ good("prelu_of_integers", model(
      node("Cast", "d", "y", to=FLOAT)],
     [array(2 ** 40 + 1, dtype="int64"), array([2], "h", "int64")]),
      [numpy.trunc(X)])
+good("least_of_nan", model(
+    [node("Add", "x w", "s"), node("ArgMin", "s", "a", axis=1, keepdims=0),
+     node("Cast", "a", "y", to=FLOAT)],
+    [array([[0, 0, numpy.nan, numpy.nan], [-1, -2, -9, 0], [0] * 4])]),
+     [[2, 2, 0]])
 half = node("Cast", "x", "h", to=TensorProto.FLOAT16)
+good("mean_of_halves", model(
+    [half, node("Mean", "w w h", "m"), node("Cast", "m", "y", to=FLOAT)],
+    [array(6e4, dtype="float16")]), [numpy.full([3, 4], 4e4)])
 good("squares_of_halves", of_version(23, model(
     [half, node("Mul", "h w", "b"), node("RMSNormalization", "b s", "n"),
      node("Cast", "n", "y", to=FLOAT)],

@@ -122,7 +122,7 @@ def helper_name(dtype):
 def reals(dtype):
     info = np.finfo(dtype)
     return np.array([0., -0., 1, -1, .5, -.5, 1.5, 2.5, -2.5, np.inf, -np.inf,
-                     np.nan, info.max, info.min, info.tiny,
+                     np.nan, -np.nan, info.max, info.min, info.tiny,
                      info.smallest_subnormal, -info.smallest_subnormal,
                      info.eps, 3.75, 1e-3, 100], "float64")
 

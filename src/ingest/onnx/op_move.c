@@ -381,15 +381,20 @@ void mo_onnx_op_arg_extreme(mo_onnx_op *op)
     int axis = mo_onnx_axis(b, mo_onnx_attr_int(op, "axis", 0), rank);
     bool marks[MO_MAX_RANK] = { false };
     bool last = mo_onnx_attr_int(op, "select_last_index", 0) != 0;
+    bool max = strcmp(op->argument, "max") == 0;
     mo_onnx_ref x = mo_onnx_in(op, 0), top;
 
+    /* NaN is the extreme of both, as in numpy, and the largest of TopK. */
+    if (!max && mo_onnx_is_real(b, x)) {
+        x = mo_onnx_unary(b, "Negative", x, NULL);
+        max = true;
+    }
     if (last) { /* of equals: the first one from the end */
         mo_onnx_set_text(b, "mode", "index");
         x = mo_onnx_binary(b, "Reverse", x,
                            mo_onnx_ints(b, (const int64_t[]){ axis }, 1), NULL);
     }
-    top = add_top_k(op, x, mo_onnx_int(b, 1), axis,
-                    strcmp(op->argument, "max") == 0, true);
+    top = add_top_k(op, x, mo_onnx_int(b, 1), axis, max, true);
     if (!mo_onnx_is(top))
         return;
     top.port = 1;

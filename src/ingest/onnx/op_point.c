@@ -50,7 +50,8 @@ void mo_onnx_op_variadic(mo_onnx_op *op)
 {
     bool is_mean = strcmp(op->argument, "mean") == 0;
     const char *type = is_mean ? "Add" : op->argument;
-    mo_onnx_ref y = mo_onnx_in(op, 0);
+    mo_onnx_ref y = mo_onnx_in(op, 0), x;
+    const char *dtype = mo_onnx_dtype(op->b, y);
 
     if (op->n_inputs > MAX_TERMS) {
         mo_onnx_refuse(op->b,
@@ -58,11 +59,17 @@ void mo_onnx_op_variadic(mo_onnx_op *op)
                        op->n_inputs, MAX_TERMS);
         return;
     }
-    for (int i = 1; i < op->n_inputs; i++)
-        y = mo_onnx_binary(op->b, type, y, mo_onnx_in(op, i), NULL);
+    if (is_mean)
+        y = mo_onnx_widen(op->b, y);
+    for (int i = 1; i < op->n_inputs; i++) {
+        x = mo_onnx_in(op, i);
+        if (is_mean)
+            x = mo_onnx_widen(op->b, x);
+        y = mo_onnx_binary(op->b, type, y, x, NULL);
+    }
     if (is_mean)
         y = mo_onnx_with_number(op->b, "Divide", y, op->n_inputs);
-    mo_onnx_out(op, y);
+    mo_onnx_out(op, mo_onnx_convert(op->b, y, dtype));
 }
 
 /* Integers are truncated towards zero. */

@@ -87,7 +87,8 @@ static void sort_heap(entry *heap, int64_t n, order *before)
 }
 
 /* Order-preserving keys of doubles, which may be in the same place: negative
- * ones are complemented; adding 0 maps -0 to 0. */
+ * ones are complemented; adding 0 maps -0 to 0. NaN of either sign is the
+ * largest. */
 MO_CPU_MULTIVERSION
 static void make_real_keys(registers *block, uint64_t flip, int n)
 {
@@ -97,8 +98,10 @@ static void make_real_keys(registers *block, uint64_t flip, int n)
             double real;
             uint64_t bits;
         } x = { .real = block->real[i] + 0.0 };
-        uint64_t below = (uint64_t) 0 - (x.bits >> 63);
+        uint64_t below;
 
+        x.bits = x.real != x.real ? UINT64_C(0x7ff8) << 48 : x.bits;
+        below = (uint64_t) 0 - (x.bits >> 63);
         block->key[i] = x.bits ^ (below | UINT64_C(1) << 63) ^ flip;
     }
 }

@@ -23,13 +23,15 @@ MO_DEVICE int better(ENTRY a, ENTRY b)
 {
     return a.key != b.key ? a.key < b.key : a.index < b.index;
 }
-/* Bits of negative reals are inverted; adding 0 turns -0 into 0. */
+/* Bits of negative reals are inverted; adding 0 turns -0 into 0. NaN of either
+ * sign is the largest. */
 MO_DEVICE ENTRY entry_of(T x, long long index)
 {
     ENTRY e;
 #if REAL
+    const double y = (double) load(x) + 0.0;
     const unsigned long long bits =
-        mo_bits_of_double((double) load(x) + 0.0);
+        y != y ? 0x7ff8ull << 48 : mo_bits_of_double(y);
     e.key = bits & SIGN ? ~bits : bits | SIGN;
 #else
     e.key = (unsigned long long) load(x) ^ (SIGNED ? SIGN : 0);
