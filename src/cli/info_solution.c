@@ -57,6 +57,20 @@ static mo_status read_head(const char *path, char head[HEAD_BYTES + 1],
     return failed ? MO_E_IO : MO_OK;
 }
 
+/* Sets *is_graph: whether the file has the format of a graph. */
+static mo_status sniff_graph(const char *path, bool *is_graph, mo_error *err)
+{
+    const mo_read_format *format = NULL;
+    mo_input *input = NULL;
+    mo_status status = mo_input_open(path, &input, err);
+
+    if (status == MO_OK)
+        status = mo_read_find_format(input, &format, err);
+    *is_graph = format != NULL;
+    mo_input_close(input);
+    return status;
+}
+
 mo_status mo_cli_info_sniff_solution(const char *path, bool *is_solution,
                                      mo_error *err)
 {
@@ -65,6 +79,7 @@ mo_status mo_cli_info_sniff_solution(const char *path, bool *is_solution,
     const char *at = head;
     mo_status status;
     size_t n = 0;
+    bool is_graph = false;
 
     *is_solution = false;
     /* What is read from a pipe is lost to the reader of graphs. */
@@ -82,8 +97,11 @@ mo_status mo_cli_info_sniff_solution(const char *path, bool *is_solution,
     at += strspn(at, " \t\r\n");
     if (*at == '<')
         return sniff_cplex(path, is_solution, err);
-    *is_solution = n > 0 && strlen(head) == n && mo_solution_sniff(head);
-    return MO_OK;
+    if (*at == '{')
+        status = sniff_graph(path, &is_graph, err);
+    *is_solution =
+        !is_graph && n > 0 && strlen(head) == n && mo_solution_sniff(head);
+    return status;
 }
 
 /* Working data of a report. */

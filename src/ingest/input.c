@@ -7,9 +7,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct mo_input {
     const char *name;  /* for errors */
+    char *made_name;   /* of a file in the folder that was given, or NULL */
     mo_reader *reader; /* NULL when the bytes are in memory */
     char *block;       /* of the reader */
     const char *rest;  /* in memory: the bytes not returned yet */
@@ -43,14 +45,42 @@ static mo_status input_new(const char *name, mo_reader *reader,
     return MO_OK;
 }
 
+/* Sets *file to config.json in the folder path, for the caller to free; NULL
+ * where path is no folder that has one. */
+static mo_status find_config(const char *path, char **file, mo_error *err)
+{
+    struct stat about;
+
+    *file = NULL;
+    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
+        return MO_OK;
+    *file = malloc(strlen(path) + sizeof "/config.json");
+    if (!*file)
+        return mo_fail_memory(err);
+    strcpy(*file, path);
+    strcat(*file, "/config.json");
+    if (stat(*file, &about) == 0)
+        return MO_OK;
+    free(*file);
+    *file = NULL;
+    return MO_OK;
+}
+
 mo_status mo_input_open(const char *path, mo_input **input, mo_error *err)
 {
-    mo_reader *reader;
-    mo_status status = mo_reader_open(path, &reader, err);
+    char *file = NULL;
+    mo_reader *reader = NULL;
+    mo_status status = find_config(path, &file, err);
 
-    return status == MO_OK
-               ? input_new(mo_reader_name(reader), reader, input, err)
-               : status;
+    if (status == MO_OK)
+        status = mo_reader_open(file ? file : path, &reader, err);
+    if (status == MO_OK)
+        status = input_new(mo_reader_name(reader), reader, input, err);
+    if (status == MO_OK)
+        (*input)->made_name = file;
+    else
+        free(file);
+    return status;
 }
 
 mo_status mo_input_memory(const char *name, const char *data, size_t size,
@@ -75,6 +105,7 @@ void mo_input_close(mo_input *input)
     if (!input)
         return;
     mo_reader_close(input->reader);
+    free(input->made_name);
     free(input->block);
     free(input);
 }
@@ -143,9 +174,8 @@ static mo_status refuse_what_is_no_xml(mo_input *input, const char *data,
                           "tf2onnx, and give its .onnx here");
     if (size >= 10 && memcmp(data + 6, "\0\0{\"", 4) == 0)
         return mo_fail_at(err, MO_E_SYNTAX, input->name, 0,
-                          "is a safetensors file, which has weights without a "
-                          "network: export the model with moirai-export "
-                          "FILE.py:NAME, or give its ONNX file");
+                          "is a safetensors file; give its folder, which has "
+                          "a config.json");
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
         if (size >= signatures[i].length &&
             memcmp(data, signatures[i].bytes, signatures[i].length) == 0)

@@ -22,7 +22,7 @@ typedef struct mo_input mo_input;
 
 /* Opens path for reading and returns *input; the caller frees it with
  * mo_input_close(). path is borrowed and must outlive the input; "-" is
- * standard input, which stays open. */
+ * standard input, which stays open, and a folder stands for its config.json. */
 mo_status mo_input_open(const char *path, mo_input **input, mo_error *err);
 
 /* The same over size bytes at data, a buffer that the caller owns and that

@@ -6,6 +6,7 @@
 
 #include "ingest/gguf.h"
 #include "ingest/graphml.h"
+#include "ingest/hf.h"
 #include "ingest/onnx.h"
 #include "ingest/openvino.h"
 #include "ingest/work.h"
@@ -26,6 +27,8 @@ const mo_read_format mo_read_formats[] = {
       mo_onnx_list_inputs, NULL },
     { "gguf", NULL, mo_gguf_sniff, "GGUF model", mo_gguf_read, NULL,
       mo_gguf_summarize },
+    { "transformers", NULL, mo_hf_sniff, "config.json of transformers",
+      mo_hf_read, NULL, mo_hf_summarize },
     { NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };
 

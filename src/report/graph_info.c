@@ -117,6 +117,17 @@ static void put_layers(const mo_llm_summary *s, mo_out *out)
     mo_out_char(out, '\n');
 }
 
+static void put_types(const mo_llm_summary *s, mo_out *out)
+{
+    char text[MO_FORMAT_SIZE];
+
+    for (int i = 0; i < s->n_types; i++)
+        mo_out_printf(out, "%-12s%s: %s in %" PRId64 " tensors\n",
+                      i == 0 ? "types" : "", s->types[i].type,
+                      mo_format_bytes((double) s->types[i].bytes, text),
+                      s->types[i].tensors);
+}
+
 static void put_decoder(const mo_llm_summary *s, mo_out *out)
 {
     char text[MO_FORMAT_SIZE], title[SHOWN_SIZE];
@@ -125,18 +136,26 @@ static void put_decoder(const mo_llm_summary *s, mo_out *out)
     if (s->title[0])
         mo_out_printf(out, "%-12s%s\n", "title",
                       mo_utf8_escape_controls(title, sizeof title, s->title));
+    if (s->quantization[0])
+        mo_out_printf(
+            out, "%-12s%s\n", "quantized",
+            mo_utf8_escape_controls(title, sizeof title, s->quantization));
     if (s->shards > 1)
         put_number(out, "shards", s->shards);
+    if (s->unknown_tensors > 0) {
+        mo_out_printf(out,
+                      "%-12s%d, each one op by its size alone; %d tensors are "
+                      "not understood\n",
+                      "layers", s->layers, s->unknown_tensors);
+        put_types(s, out);
+        return;
+    }
     put_layers(s, out);
     if (s->expert_layers > 0)
         mo_out_printf(
             out, "%-12s%" PRId64 " in %d layers, a token uses %" PRId64 "\n",
             "experts", s->experts, s->expert_layers, s->experts_used);
-    for (int i = 0; i < s->n_types; i++)
-        mo_out_printf(out, "%-12s%s: %s in %" PRId64 " tensors\n",
-                      i == 0 ? "types" : "", s->types[i].type,
-                      mo_format_bytes((double) s->types[i].bytes, text),
-                      s->types[i].tensors);
+    put_types(s, out);
     mo_out_printf(out, "%-12s%s, %s", "cache", s->cache_type,
                   mo_format_bytes((double) s->token_bytes, text));
     mo_out_printf(out, " for a token, %s for %" PRId64 " tokens",
@@ -227,7 +246,10 @@ static void json_decoder(mo_json_writer *w, const mo_llm_summary *s)
     mo_json_begin_object(w, "model", MO_JSON_LINES);
     mo_json_put_text(w, "architecture", s->architecture);
     mo_json_put_text(w, "title", s->title[0] ? s->title : NULL);
+    mo_json_put_text(w, "quantization",
+                     s->quantization[0] ? s->quantization : NULL);
     mo_json_put_int(w, "shards", s->shards);
+    mo_json_put_int(w, "unknown_tensors", s->unknown_tensors);
     mo_json_put_int(w, "layers", s->layers);
     mo_json_put_int(w, "draft_layers", s->draft_layers);
     mo_json_put_int(w, "attention_layers", s->attention_layers);

@@ -11,6 +11,7 @@ rooms="base
     graph graph/build graph/reach
     ingest ingest/graphml ingest/work ingest/zoo ingest/ir ingest/infer
     ingest/openvino ingest/onnx ingest/llm ingest/gguf
+    ingest/hf
     coarsen
     cost cost/xml cost/cluster cost/cluster/nccl cost/profile cost/predict
     cost/calibrate cost/instance

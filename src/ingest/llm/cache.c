@@ -25,7 +25,7 @@ static mo_status key_value_width(const mo_llm_model *model, int layer,
     int64_t queries = 0;
 
     *values = 0;
-    if (latent && !expanded) {
+    if (latent && (!expanded || model->caches_latent)) {
         *keys = outputs_of(latent); /* the values are a part of them */
         return MO_OK;
     }

@@ -52,6 +52,7 @@ typedef struct mo_llm_model {
     int64_t key_length;   /* of a head */
     int64_t experts_used; /* for each token */
     int64_t ssm_state;    /* of a state space, per channel */
+    bool caches_latent;   /* of latent attention, whatever its tensors */
     mo_arena *arena;
 } mo_llm_model;
 

@@ -82,6 +82,9 @@ const mo_llm_row mo_llm_layer_rows[] = {
     { "post_ffw_norm",       MO_LLM_NORM,      "m",     'm', NULL },
     { "ffn_add",             MO_LLM_ADD,       "xmES",  'x', NULL },
     { "layer_output_norm",   MO_LLM_NORM,      "x",     'x', NULL },
+
+    /* A whole layer of which only the size is known. */
+    { "layer",               MO_LLM_LINEAR,    "x",     'x', NULL },
     { NULL, 0, NULL, 0, NULL },
 };
 

@@ -21,7 +21,9 @@ typedef struct mo_llm_type_sum {
 
 typedef struct mo_llm_summary {
     char architecture[104], title[104]; /* title "": none */
+    char quantization[32];              /* method, "": none is given */
     int shards;
+    int unknown_tensors; /* without a role: every layer is one op */
     int layers, draft_layers;
     int attention_layers, window_layers, recurrent_layers, expert_layers;
     int64_t window;                /* the longest; 0: none */
