@@ -144,11 +144,14 @@ static void strip_expert(mo_hf_role *role, size_t from)
     size_t length = strlen(role->op), at = 0;
     size_t digits = find_number(role->op + from, length - from, &at);
     char *number = role->op + from + at;
+    const char *rest = number + digits + 1;
 
     if (digits == 0)
         return;
     (void) mo_number_read_int(number, digits, &role->expert);
-    memmove(number, number + digits + 1, strlen(number + digits + 1) + 1);
+    do
+        *number++ = *rest;
+    while (*rest++);
 }
 
 mo_hf_role mo_hf_role_of(const char *name)
