@@ -6,15 +6,16 @@
     ablation.py --builds OLD NEW [the same options]
 
 Each mechanism, a row of kind `search` of src/base/ablation.def, all unless some
-are named, is switched off by MOIRAI_ABLATE.  A loss is a gap minus the gap with
-all of them, in percentage points.  With --builds the same problems are solved
+are named, is switched off by MOIRAI_ABLATE; A,B are switched off together.  A
+loss is a gap minus the gap with all of them, in percentage points.  With --builds the same problems are solved
 with the moirai-place of two folders instead.
 
 Sets: authors (the authors' networks, from MOIRAI_DATA), zoo (the networks of
 moirai-zoo on both built-in clusters), capped (the same where memory is short),
 decode (decode steps of Llama-like models), spread (few clean cuts, many equal
-devices, little memory), period (throughput problems).  --jobs is how many
-searches run at a time.
+devices, little memory), small (random graphs of 16 to 60 ops on two to four
+devices), period (throughput problems, three rounds each with --work).  --jobs
+is how many searches run at a time.
 
 Exits 77 where there is nothing to measure.
 """
@@ -23,6 +24,7 @@ import concurrent.futures
 import glob
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -44,6 +46,8 @@ PERIODS = ("layers54-6", "layers54-6-dear", "layers54-training-4-dear",
            "bert8-6-dear", "bert8-4-dear", "bert24-6", "bert8-training-6")
 DECODERS = 4  # clusters of each model
 SPREADS = 12
+SMALL = range(101, 117)  # seeds
+PERIOD_ROUNDS = 3  # --work does not limit the search for the least period
 
 
 def mechanisms(kind):
@@ -99,6 +103,51 @@ def spread(folder):
         yield f"{seed}", PORTS + ["-c", cluster, graph]
 
 
+def small_graph(path, sketch, times, sizes, sent):
+    devices = range(len(times))
+    memory_zoo.write(
+        path, '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
+        *(f'<key id="{key}" for="{where}" attr.name="{name}"'
+          ' attr.type="double"/>' for key, where, name in
+          [("w", "node", "weight_bytes"), ("b", "edge", "bytes")] +
+          [(f"t{k}", "node", f"time_us.d{k}") for k in devices]),
+        '<graph edgedefault="directed">',
+        *(f'<node id="n{i}"><data key="w">{size}</data>' +
+          "".join(f'<data key="t{k}">{times[k][i]:.3f}</data>'
+                  for k in devices) + "</node>"
+          for i, size in enumerate(sizes)),
+        *(f'<edge source="n{j}" target="n{i}"><data key="b">{sent[j]}</data>'
+          "</edge>" for i, reads in enumerate(sketch.reads) for j in reads),
+        "</graph></graphml>")
+
+
+def small(folder):
+    for seed in SMALL:
+        chance, sketch = random.Random(seed), memory_zoo.Sketch()
+        memory_zoo.SKETCHES[(seed - 1) % len(memory_zoo.SKETCHES)](
+            sketch, chance, chance.choice((16, 24, 36, 50)))
+        devices = range(chance.choice((2, 3, 4)))
+        base = [chance.lognormvariate(4, 0.8) * (1 if heavy else 0.3)
+                for heavy in sketch.heavy]
+        times = [[us * chance.uniform(0.6, 2) for us in base]
+                 for _ in devices]
+        sizes = [int(1e8 * chance.lognormvariate(0, 0.8)) for _ in base]
+        dear = 1250 * chance.choice((0.3, 0.7, 1.5)) * sum(base) / len(base)
+        sent = [int(dear * chance.lognormvariate(0, 0.7)) for _ in base]
+        graph = os.path.join(folder, f"small{seed}.graphml")
+        small_graph(graph, sketch, times, sizes, sent)
+        room = int(sum(sizes) * (1.15 / len(devices) if seed % 2 else 2))
+        cluster = os.path.join(folder, f"small{seed}.xml")
+        memory_zoo.write(
+            cluster, "<cluster>",
+            *(f'<device id="d{k}" model="d{k}" memory_bytes="{room}"/>'
+              for k in devices),
+            *(f'<link between="d{a} d{b}" gbps="{chance.choice((5, 10, 20))}"'
+              ' latency_us="5"/>' for a in devices for b in range(a)),
+            "</cluster>")
+        yield f"{seed}", (PORTS if seed % 3 else []) + ["-c", cluster, graph]
+
+
 def period(folder):
     for name in PERIODS:
         graph = next(g for g in sorted(period_problems.GRAPHS, key=len,
@@ -111,20 +160,23 @@ def period(folder):
 
 
 SETS = {"authors": authors, "zoo": zoo, "capped": capped, "decode": decode,
-        "spread": spread, "period": period}
+        "spread": spread, "small": small, "period": period}
 
 
-def limit_of(options):
+def limit_of(name, options):
+    if options.work and name.startswith("period:"):
+        return ["--time", "0", "--rounds", str(PERIOD_ROUNDS)]
     if options.work:
         return ["--time", "0", "--work", str(options.work)]
     return ["--time", str(options.time)]
 
 
-def gap_of(place, arguments, options, without):
+def gap_of(place, problem, options, without):
     """The gap in percent and the makespan or period in us."""
+    name, arguments = problem
     environment = dict(os.environ, MOIRAI_ABLATE=without)
     done = subprocess.run(
-        [place, "--json", "--fusion", "none", *limit_of(options), "--threads",
+        [place, "--json", "--fusion", "none", *limit_of(name, options), "--threads",
          str(options.threads)] + arguments,
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         env=environment, check=False)
@@ -141,8 +193,8 @@ def solve_all(problems, variants, options):
     keys = [(name, variant) for name in problems for variant in variants]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         results = pool.map(
-            lambda key: gap_of(key[1][0], problems[key[0]], options,
-                               key[1][1]), keys)
+            lambda key: gap_of(key[1][0], (key[0], problems[key[0]]),
+                               options, key[1][1]), keys)
         return dict(zip(keys, results))
 
 
@@ -184,7 +236,7 @@ def main():
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--time", type=float, default=10)
     parser.add_argument("--work", type=float,
-                        help="counted work instead, but for the set period")
+                        help="counted work instead")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--set", default=",".join(SETS))

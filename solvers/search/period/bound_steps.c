@@ -7,7 +7,6 @@
 #include "base/ablation.h"
 #include "base/minmax.h"
 #include "solvers/search/period/packing_bound.h"
-#include "solvers/search/period/unit_contraction.h"
 
 /* Table entries visited by a bundle, and effort of the bound by sets. */
 #define BUNDLE_WORK 4e8
@@ -19,40 +18,16 @@ enum {
     SMALL_GAIN = 1000     /* a part in it of the bound */
 };
 
-static void clear_bounds(mo_period_bound_steps *b)
-{
-    mo_period_branching_free(b->branching);
-    b->branching = NULL;
-    mo_subset_bound_clear(&b->subsets);
-    mo_priced_labelling_clear(&b->labelling);
-    mo_period_problem_clear(&b->joined);
-}
-
-static mo_status prepare_bounds(mo_period_bound_steps *b,
-                                mo_period_incumbent incumbent, mo_error *err)
-{
-    int64_t ns = incumbent.fits && !mo_ablated(MO_ABLATION_period_join)
-                     ? incumbent.period_ns
-                     : INT64_MAX;
-    mo_status status = mo_period_problem_join(b->problem, ns, &b->joined, err);
-
-    if (status == MO_OK)
-        status = mo_priced_labelling_init(&b->labelling, &b->joined,
-                                          incumbent.period_ns, err);
-    if (status == MO_OK)
-        status = mo_subset_bound_init(&b->subsets, &b->joined, err);
-    return status;
-}
-
 mo_status mo_period_bound_steps_init(mo_period_bound_steps *b,
                                      const mo_period_problem *problem,
-                                     mo_period_incumbent incumbent,
-                                     mo_error *err)
+                                     int64_t period_ns, mo_error *err)
 {
     mo_status status;
 
     b->problem = problem;
-    status = prepare_bounds(b, incumbent, err);
+    status = mo_priced_labelling_init(&b->labelling, problem, period_ns, err);
+    if (status == MO_OK)
+        status = mo_subset_bound_init(&b->subsets, problem, err);
     if (status != MO_OK)
         return status;
     b->prices = calloc((size_t) b->labelling.n_prices + 1, sizeof *b->prices);
@@ -61,30 +36,12 @@ mo_status mo_period_bound_steps_init(mo_period_bound_steps *b,
 
 void mo_period_bound_steps_clear(mo_period_bound_steps *b)
 {
-    clear_bounds(b);
+    mo_period_branching_free(b->branching);
+    b->branching = NULL;
+    mo_subset_bound_clear(&b->subsets);
+    mo_priced_labelling_clear(&b->labelling);
     free(b->prices);
     b->prices = NULL;
-}
-
-mo_status mo_period_bound_steps_rejoin(mo_period_bound_steps *b,
-                                       mo_period_incumbent incumbent,
-                                       mo_error *err)
-{
-    mo_period_problem joined;
-    mo_status status = MO_OK;
-    int n;
-
-    if (!incumbent.fits || mo_ablated(MO_ABLATION_period_join))
-        return MO_OK;
-    status =
-        mo_period_problem_join(b->problem, incumbent.period_ns, &joined, err);
-    n = status == MO_OK ? joined.units->n : b->joined.units->n;
-    mo_period_problem_clear(&joined);
-    if (n == b->joined.units->n)
-        return status;
-    clear_bounds(b);
-    b->n_idle = 0;
-    return prepare_bounds(b, incumbent, err);
 }
 
 static mo_status run_bundle(mo_period_bound_steps *b,
@@ -136,7 +93,7 @@ mo_status mo_period_bound_steps_raise(mo_period_bound_steps *b,
     } else {
         *name = "branch and bound";
         if (!mo_ablated(MO_ABLATION_period_branch) && !b->branching)
-            status = mo_period_branching_new(&b->joined, upper_ns, b->priced_ns,
+            status = mo_period_branching_new(b->problem, upper_ns, b->priced_ns,
                                              b->prices, step->threads,
                                              &b->branching, err);
         if (status == MO_OK && b->branching)
@@ -148,7 +105,7 @@ mo_status mo_period_bound_steps_raise(mo_period_bound_steps *b,
         !mo_ablated(MO_ABLATION_period_packing)) {
         b->packed_ns = upper_ns;
         status =
-            mo_period_packing_bound(&b->joined, upper_ns, &b->lower_ns, err);
+            mo_period_packing_bound(b->problem, upper_ns, &b->lower_ns, err);
     }
     return status;
 }

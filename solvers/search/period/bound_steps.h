@@ -6,8 +6,7 @@
  * A step is a bundle of the Lagrangian bound (price_bound.h) while those gain;
  * after that the bound by sets of units (subset_bound.h) and branch and bound
  * (branch_bound.h) take turns. For each new incumbent the packing bound is
- * computed, too. All are of the problem with units joined (unit_contraction.h):
- * those that a transfer longer than the incumbent's period would separate.
+ * computed, too.
  */
 #ifndef MO_SOLVERS_SEARCH_PERIOD_BOUND_STEPS_H
 #define MO_SOLVERS_SEARCH_PERIOD_BOUND_STEPS_H
@@ -25,10 +24,9 @@
 
 typedef struct mo_period_bound_steps {
     const mo_period_problem *problem; /* the caller's; outlives this */
-    mo_period_problem joined;         /* with units joined */
-    mo_priced_labelling labelling;    /* of joined */
-    double *prices;                   /* that prove priced_ns */
-    mo_period_branching *branching;   /* once they gain nothing; or NULL */
+    mo_priced_labelling labelling;
+    double *prices;                 /* that prove priced_ns */
+    mo_period_branching *branching; /* once they gain nothing; or NULL */
     mo_subset_bound subsets;
     int64_t lower_ns;  /* the bound; the caller may raise it, too */
     int64_t priced_ns; /* the Lagrangian bound */
@@ -37,26 +35,14 @@ typedef struct mo_period_bound_steps {
     int n_steps;       /* after the last bundle */
 } mo_period_bound_steps;
 
-/* The best placement known. */
-typedef struct mo_period_incumbent {
-    int64_t period_ns;
-    bool fits; /* into memory */
-} mo_period_incumbent;
-
-/* Joins units and prepares the bounds; lower_ns remains. *b begins as zeros;
- * the caller clears it, also after a failure. */
+/* Prepares the bounds, for periods of about period_ns; lower_ns remains. *b
+ * begins as zeros; the caller clears it, also after a failure. */
 mo_status mo_period_bound_steps_init(mo_period_bound_steps *b,
                                      const mo_period_problem *problem,
-                                     mo_period_incumbent incumbent,
-                                     mo_error *err);
+                                     int64_t period_ns, mo_error *err);
 
 /* Accepts zeros. */
 void mo_period_bound_steps_clear(mo_period_bound_steps *b);
-
-/* Prepares the bounds again where the incumbent joins more units. */
-mo_status mo_period_bound_steps_rejoin(mo_period_bound_steps *b,
-                                       mo_period_incumbent incumbent,
-                                       mo_error *err);
 
 typedef struct mo_period_bound_step {
     mo_period_step common; /* its placement is the incumbent */

@@ -2,7 +2,7 @@
 /*
  * The unit to branch on is one whose device varies much in the placements of
  * the node's ascent (most-fractional branching over primal samples), weighted
- * by its pseudocost.  A child for every device that it may have, but of devices
+ * by its load.  A child for every device that it may have, but of devices
  * that are interchangeable at the node for the first alone.  A node keeps the
  * prices that prove its bound: its children begin there.  The children of
  * several nodes at a time, as many on any number of threads, are bounded in
@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ablation.h"
 #include "base/array.h"
 #include "base/heap.h"
 #include "base/minmax.h"
@@ -97,37 +96,21 @@ static bool exclude_by_memory(mo_period_problem *p, int64_t *free_bytes)
     return true;
 }
 
-/* Pseudocosts: how much the bound rises on average where a unit is fixed to a
- * device (Benichou et al., 1971).  A unit that was fixed rarely is drawn to the
- * gain that its weight lets expect: its processing time, transfers and memory,
- * in nanoseconds. */
-typedef struct pseudocosts {
-    int64_t *weight_ns; /* by unit */
-    double *gain_ns;    /* by unit: sum over the nodes that fix it */
-    int *n_gains;       /* by unit: nodes that fix it */
-    double gain_rate;   /* gain by weight, of all units; 0: unknown */
-} pseudocosts;
-
-/* As many gains as the expected one of a unit weighs. */
-enum { PRIOR_GAINS = 8 };
-
-/* Computes the weights, for a period of about period_ns: the processing time of
- * a unit at its shortest, the tensors that it sends and receives, by the first
- * kind of pair, and its part of a memory in periods.  The caller frees the
- * arrays, also after a failure. */
-static mo_status init_pseudocosts(pseudocosts *c,
-                                  const mo_priced_labelling *labelling,
-                                  int64_t period_ns, mo_error *err)
+/* Computes the weights, by unit, for a period of about period_ns: the
+ * processing time of a unit at its shortest, the tensors that it sends and
+ * receives, by the first kind of pair, and its part of a memory in periods.
+ * The caller frees them. */
+static mo_status weigh_units(const mo_priced_labelling *labelling,
+                             int64_t period_ns, int64_t **weights_ns,
+                             mo_error *err)
 {
     const mo_instance *x = labelling->problem->x;
     const mo_placement_units *units = labelling->problem->units;
     int64_t least_bytes = INT64_MAX; /* of the memories that may bind */
-    size_t n = (size_t) units->n + 1;
+    int64_t *weight_ns = calloc((size_t) units->n + 1, sizeof *weight_ns);
 
-    c->weight_ns = calloc(n, sizeof *c->weight_ns);
-    c->gain_ns = calloc(n, sizeof *c->gain_ns);
-    c->n_gains = calloc(n, sizeof *c->n_gains);
-    if (!c->weight_ns || !c->gain_ns || !c->n_gains)
+    *weights_ns = weight_ns;
+    if (!weight_ns)
         return mo_fail_memory(err);
     for (int i = 0; i < labelling->n_limited; i++)
         least_bytes =
@@ -137,7 +120,7 @@ static mo_status init_pseudocosts(pseudocosts *c,
 
         for (int k = 0; k < x->n_devices; k++)
             least_ns = mo_min_i64(least_ns, mo_instance_p_ns(x, i, k));
-        c->weight_ns[units->of_op[i]] += least_ns;
+        weight_ns[units->of_op[i]] += least_ns;
     }
     for (int q = 0; q < x->n_flows && x->n_devices > 1; q++) {
         int from = units->of_op[x->flows[q].from];
@@ -146,14 +129,13 @@ static mo_status init_pseudocosts(pseudocosts *c,
 
         if (from == to)
             continue;
-        c->weight_ns[from] += ns;
-        c->weight_ns[to] += ns;
+        weight_ns[from] += ns;
+        weight_ns[to] += ns;
     }
     for (int u = 0; u < units->n && labelling->n_limited > 0 && least_bytes > 0;
          u++)
-        c->weight_ns[u] +=
-            (int64_t) ((double) units->bytes[u] / (double) least_bytes *
-                       (double) period_ns);
+        weight_ns[u] += (int64_t) ((double) units->bytes[u] /
+                                   (double) least_bytes * (double) period_ns);
     return MO_OK;
 }
 
@@ -207,7 +189,7 @@ struct mo_period_branching {
     size_t n_nodes, n_room;
     mo_heap open; /* nodes by bound, ids negative: of equal bounds the younger
                      is first, which is deeper */
-    pseudocosts pseudocosts;
+    int64_t *weight_ns; /* by unit: expected gain of fixing it */
     int *first;         /* by device: of its class */
     int64_t upper_ns;   /* of a run */
     int64_t dropped_ns; /* least bound of the nodes dropped at an upper_ns,
@@ -301,8 +283,7 @@ mo_status mo_period_branching_new(const mo_period_problem *p, int64_t upper_ns,
     if (status == MO_OK)
         status = make_workers(b, upper_ns, threads, err);
     if (status == MO_OK)
-        status =
-            init_pseudocosts(&b->pseudocosts, &b->workers[0].l, upper_ns, err);
+        status = weigh_units(&b->workers[0].l, upper_ns, &b->weight_ns, err);
     if (status == MO_OK)
         status = add_node(b, &root, prices, err);
     if (status == MO_OK)
@@ -332,9 +313,7 @@ void mo_period_branching_free(mo_period_branching *b)
     free(b->jobs);
     free(b->nodes);
     mo_heap_clear(&b->open);
-    free(b->pseudocosts.weight_ns);
-    free(b->pseudocosts.gain_ns);
-    free(b->pseudocosts.n_gains);
+    free(b->weight_ns);
     free(b->first);
     free(b);
 }
@@ -393,15 +372,7 @@ static int choose_unit(const mo_period_branching *b, const worker *w)
             most = mo_max_int(most, w->counts[(int64_t) unit * K + k]);
         }
         /* A unit that did not vary may do so yet. */
-
-        /* The expected gain of a node that fixes the unit. */
-        double by_weight = (double) b->pseudocosts.weight_ns[unit];
-
-        if (b->pseudocosts.gain_rate > 0)
-            by_weight *= b->pseudocosts.gain_rate;
-        score = ((b->pseudocosts.gain_ns[unit] + PRIOR_GAINS * by_weight) /
-                 (b->pseudocosts.n_gains[unit] + PRIOR_GAINS)) *
-                (w->n_counted - most + 0.01);
+        score = (double) b->weight_ns[unit] * (w->n_counted - most + 0.01);
         if (n_devices > 1 && score > best) {
             best = score;
             chosen = unit;
@@ -515,29 +486,6 @@ static mo_status bound_batch(mo_period_branching *b, int n, mo_error *err)
     }
     if (status == MO_OK)
         mo_parallel_for(b->n_workers, b->n_jobs, bound_node, b);
-    if (status == MO_OK) {
-        /* Adds the gains of the nodes that have just been bounded. */
-        pseudocosts *c = &b->pseudocosts;
-        double gain_ns = 0, weight_ns = 0;
-
-        if (!mo_ablated(MO_ABLATION_period_pseudocost)) {
-            for (int i = 0; i < b->n_jobs; i++) {
-                const node *at = &b->nodes[b->jobs[i].number];
-
-                if (at->parent < 0)
-                    continue;
-                c->gain_ns[at->unit] +=
-                    (double) (mo_min_i64(at->lower_ns, b->upper_ns) -
-                              at->parent_ns);
-                c->n_gains[at->unit]++;
-            }
-            for (int u = 0; u < b->root->units->n; u++) {
-                gain_ns += c->gain_ns[u];
-                weight_ns += (double) c->weight_ns[u] * c->n_gains[u];
-            }
-            c->gain_rate = weight_ns > 0 ? gain_ns / weight_ns : 0;
-        }
-    }
     for (int i = 0; i < b->n_jobs && status == MO_OK; i++) {
         const job *j = &b->jobs[i];
 

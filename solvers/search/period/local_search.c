@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moves: a unit, a connected group of units on one device, two units that
- * change places, or a window of the topological order that takes the devices of
- * another placement (crossover).  The largest load alone has plateaus
- * everywhere, so moves are judged by a p-norm of all loads, of growing p, and
- * by the loads at the prices of the bound; the best placement is kept by its
- * period.
+ * Moves: a unit, a connected group of units on one device, or two units that
+ * change places.  The largest load alone has plateaus everywhere, so moves are
+ * judged by a p-norm of all loads, of growing p, and by the loads at the prices
+ * of the bound; the best placement is kept by its period.
  */
 #include "solvers/search/period/local_search.h"
 
@@ -21,9 +19,6 @@ enum {
     MAX_GROUP = 64,
     STOP_EVERY = 1024,    /* steps */
     UNITS_OF_STEP = 4,    /* moves of more units count as more steps */
-    COPY_EVERY = 8,       /* moves: one that copies from a sample */
-    MIN_WINDOW_BITS = 5,  /* of the largest copy, at the end */
-    MAX_SCAN = 64,        /* units, for one that differs */
     REDUCTION_STEPS = 64, /* by unit, of fewer transfers */
     LEAST_REDUCTION_STEPS = 1 << 12,
     MAX_REDUCTION_STEPS = 1 << 19,
@@ -53,8 +48,6 @@ typedef struct load_search {
     bool is_late;               /* of the p-norms, the larger */
     double value;               /* logarithm of the norm */
     double new_value;           /* of the move */
-    int **samples;
-    int n_samples, window_bits;
     int *moved, *back; /* units of the current move, and their devices */
     int n_moved;
     int *seen, stamp; /* by unit */
@@ -154,64 +147,6 @@ static int choose_device(load_search *a, int unit)
     return mo_random_below(&a->random, a->p->x->n_devices);
 }
 
-/* Units unit .. take the devices of a sample. */
-static void copy_window(load_search *a, int unit)
-{
-    const mo_placement_units *u = a->p->units;
-    const int *from = a->samples[mo_random_below(&a->random, a->n_samples)];
-    int bits = 1 + mo_random_below(&a->random, a->window_bits);
-    int end = mo_random_below(&a->random, 1 << bits);
-
-    end = end < u->n - unit ? unit + end + 1 : u->n;
-    for (; unit < end; unit++) {
-        int to = from[u->ops[u->start[unit]]];
-
-        if (to != mo_period_state_device(&a->s, unit))
-            move_unit(a, unit, to);
-    }
-}
-
-/* Moves the unit where it differs from the sample, unless it was seen. */
-static void copy_unit(load_search *a, int unit, const int *from)
-{
-    int to = from[a->p->units->ops[a->p->units->start[unit]]];
-
-    if (a->seen[unit] == a->stamp || to == mo_period_state_device(&a->s, unit))
-        return;
-    a->seen[unit] = a->stamp;
-    move_unit(a, unit, to);
-}
-
-/* A connected part of the units that differ from a sample takes its devices;
- * the transfers at the border of a whole component are those of the sample. */
-static void copy_component(load_search *a, int unit)
-{
-    const mo_placement_units *u = a->p->units;
-    const mo_instance *x = a->p->x;
-    const int *from = a->samples[mo_random_below(&a->random, a->n_samples)];
-    int most = 1 + mo_random_below(
-                       &a->random,
-                       1 << (1 + mo_random_below(&a->random, a->window_bits)));
-
-    a->stamp++;
-    for (int i = 0; i < MAX_SCAN && a->n_moved == 0; i++) {
-        copy_unit(a, unit, from);
-        unit = unit + 1 < u->n ? unit + 1 : 0;
-    }
-    for (int head = 0; head < a->n_moved && a->n_moved < most; head++)
-        for (int i = u->start[a->moved[head]];
-             i < u->start[a->moved[head] + 1] && a->n_moved < most; i++) {
-            int op = u->ops[i];
-
-            for (int q = x->out_start[op];
-                 q < x->out_start[op + 1] && a->n_moved < most; q++)
-                copy_unit(a, u->of_op[x->flows[q].to], from);
-            for (int q = x->in_start[op];
-                 q < x->in_start[op + 1] && a->n_moved < most; q++)
-                copy_unit(a, u->of_op[x->flows[x->in_flows[q]].from], from);
-        }
-}
-
 /* Makes a move; returns whether there is any. */
 static bool make_move(load_search *a, mo_annealer *annealer)
 {
@@ -219,12 +154,7 @@ static bool make_move(load_search *a, mo_annealer *annealer)
     int kind = mo_random_below(&a->random, 8);
 
     a->n_moved = 0;
-    if (a->n_samples > 0 && mo_random_below(&a->random, COPY_EVERY) == 0) {
-        if (kind < 2)
-            copy_window(a, unit);
-        else
-            copy_component(a, unit);
-    } else if (kind < 4) {
+    if (kind < 4) {
         int to = choose_device(a, unit);
 
         if (to != mo_period_state_device(&a->s, unit) &&
@@ -299,16 +229,7 @@ static mo_status accept_by_loads(void *search, mo_error *err)
 static bool check_loads(void *search, const mo_annealer *annealer)
 {
     load_search *a = search;
-    double progress = (double) annealer->done / (double) annealer->steps;
 
-    /* Windows of at most this power of two: all units at first, few at last. */
-    int bits = 1;
-
-    while (bits < 30 && 1 << bits < a->p->units->n)
-        bits++;
-    a->window_bits = bits <= MIN_WINDOW_BITS
-                         ? bits
-                         : bits - (int) (progress * (bits - MIN_WINDOW_BITS));
     a->scale_ns = (double) mo_period_state_period_ns(&a->s) + 1;
     a->is_late = annealer->done > annealer->steps / 2;
     /*
@@ -377,9 +298,7 @@ mo_status mo_period_anneal_run(const mo_period_problem *p,
                                              .check = check_loads };
     size_t n_ops = (size_t) p->x->n;
     load_search a = { .random = { options->seed },
-                      .bound_prices = options->prices,
-                      .samples = options->samples,
-                      .n_samples = options->n_samples };
+                      .bound_prices = options->prices };
     mo_annealer annealer = {
         .rule = MO_ANNEALER_METROPOLIS,
         .cooling = { .hot = options->hot, .cold = COLD, .every = STOP_EVERY },

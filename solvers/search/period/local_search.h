@@ -19,8 +19,6 @@ typedef struct mo_period_anneal {
     const double *prices; /* by resource, of the Lagrangian bound; sum 1 */
     int64_t lower_ns;     /* that bound */
     double price_weight;  /* of the priced loads beside the norm */
-    int **samples;        /* placements to take windows of ops from */
-    int n_samples;
     const mo_stop *stop;
 } mo_period_anneal;
 

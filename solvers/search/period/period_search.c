@@ -4,9 +4,8 @@
  * fits into memory the search for the least latency, give a first placement;
  * each round has a step of the lower bound (bound_steps.h), which also gives
  * placements of least cost at its prices, and annealing from the best
- * placements, which takes parts of the former; until the gap is met, time is
- * up, or rounds no longer help. A seed and a number of rounds determine the
- * result on any number of threads.
+ * placements; until the gap is met, time is up, or rounds no longer help. A
+ * seed and a number of rounds determine the result on any number of threads.
  */
 #include "solvers/search/period/period_search.h"
 
@@ -28,17 +27,11 @@
 #include "solvers/search/period/local_search.h"
 #include "solvers/search/period/placement_pool.h"
 
-/* Table entries visited: for the labellings of a round, and for a step of
- * branch and bound. */
-#define SAMPLE_WORK 2e7
+/* Table entries visited in a step of branch and bound. */
 #define BRANCH_WORK 4e8
-
-/* Largest part by which costs are disturbed. */
-#define NOISE 0.05
 
 enum {
     JOBS = 4,                 /* in a round */
-    SAMPLES = 64,             /* labellings kept */
     MAX_ENUMERATED = 1 << 18, /* placements */
     IDLE_ROUNDS = 30,         /* without a better placement: the end */
     FIRST_STEPS = 1 << 17,    /* of a job, four times as many up to */
@@ -53,9 +46,7 @@ typedef struct search {
     mo_period_state state; /* of the offers */
     mo_period_pool pool;
     mo_period_bound_steps bound;
-    int n_stale;           /* rounds since the last better placement */
-    int *samples[SAMPLES]; /* labellings at about the prices of the bound */
-    int n_samples, next_sample;
+    int n_stale; /* rounds since the last better placement */
     int64_t begin_ns;
 } search;
 
@@ -91,22 +82,9 @@ static void offer_placement(search *s, const int *device)
                         mo_period_state_excess_bytes(&s->state));
 }
 
-/* Keeps the last labellings. */
 static void offer_labelling(void *context, const int *device)
 {
-    search *s = context;
-
-    offer_placement(s, device);
-    memcpy(s->samples[s->next_sample], device,
-           (size_t) s->p.x->n * sizeof *device);
-    s->next_sample = (s->next_sample + 1) % SAMPLES;
-    s->n_samples = mo_min_int(s->n_samples + 1, SAMPLES);
-}
-
-static mo_period_incumbent incumbent_of(const search *s)
-{
-    return (mo_period_incumbent){ best_of(s)->period_ns,
-                                  best_of(s)->excess_bytes == 0 };
+    offer_placement(context, device);
 }
 
 static mo_status raise_bound(search *s, mo_error *err)
@@ -191,9 +169,9 @@ static void run_job(void *context, int number, int thread)
     anneal_job *job = (anneal_job *) context + number;
 
     (void) thread;
-    job->status = mo_period_anneal_run(&job->s->bound.joined, &job->options,
-                                       job->c.device, &job->c.period_ns,
-                                       &job->c.excess_bytes, &job->err);
+    job->status = mo_period_anneal_run(&job->s->p, &job->options, job->c.device,
+                                       &job->c.period_ns, &job->c.excess_bytes,
+                                       &job->err);
 }
 
 static bool is_done(const search *s)
@@ -227,9 +205,6 @@ static mo_status run_round(search *s, int round, int64_t steps,
             .hot = hot[i],
             .prices = s->bound.prices,
             .lower_ns = s->bound.lower_ns,
-            .samples = s->samples,
-            .n_samples =
-                mo_ablated(MO_ABLATION_period_crossover) ? 0 : s->n_samples,
             .stop = s->task->stop
         };
         memcpy(jobs[i].c.device, from->device, size);
@@ -267,28 +242,10 @@ static mo_status run_rounds(search *s, int *n_rounds, mo_error *err)
          round++) {
         int64_t before_ns = best_of(s)->period_ns, lower_ns = s->bound.lower_ns;
 
-        status = mo_period_bound_steps_rejoin(&s->bound, incumbent_of(s), err);
-        if (status == MO_OK)
-            status = raise_bound(s, err);
+        status = raise_bound(s, err);
         if (status != MO_OK || is_done(s))
             break;
-        /* Labellings at disturbed prices, as many as a counted effort allows.
-         */
-        double work = mo_labelling_work(s->bound.labelling.labelling);
-        int n = (int) (SAMPLE_WORK / (work + 1));
-
-        n = n < 4 ? 4 : n > SAMPLES / 2 ? SAMPLES / 2 : n;
-        if (mo_ablated(MO_ABLATION_period_samples))
-            n = 0;
-        for (int i = 0; i < n && !mo_stop_reached(s->task->stop); i++) {
-            mo_priced_labelling_perturb(
-                &s->bound.labelling, s->bound.prices, NOISE * (i + 1) / n,
-                mo_random_seed(~s->task->seed,
-                               (uint64_t) round * SAMPLES + (uint64_t) i));
-            offer_labelling(s, s->bound.labelling.device);
-        }
-        if (status == MO_OK)
-            status = run_round(s, round, steps, jobs, err);
+        status = run_round(s, round, steps, jobs, err);
         s->n_stale = best_of(s)->period_ns < before_ns ? 0 : s->n_stale + 1;
         idle = s->n_stale == 0 ||
                        mo_period_price_gained(lower_ns, s->bound.lower_ns)
@@ -332,13 +289,7 @@ static mo_status find_placement(search *s, mo_method_result *placed,
         report_progress(s, "baselines");
         if (status == MO_OK)
             status = mo_period_bound_steps_init(&s->bound, &s->p,
-                                                incumbent_of(s), err);
-        for (int i = 0; i < SAMPLES && status == MO_OK; i++) {
-            s->samples[i] =
-                calloc((size_t) s->p.x->n + 1, sizeof *s->samples[i]);
-            if (!s->samples[i])
-                status = mo_fail_memory(err);
-        }
+                                                best_of(s)->period_ns, err);
         if (status == MO_OK)
             status = raise_bound(s, err);
         if (status == MO_OK && s->task->rounds >= 0)
@@ -454,8 +405,6 @@ mo_status mo_period_search_place(const mo_method_task *task,
         snprintf(placed->why, sizeof placed->why, "found no placement");
     placed->stopped = mo_stop_reached(task->stop);
     mo_period_pool_clear(&s.pool);
-    for (int i = 0; i < SAMPLES; i++)
-        free(s.samples[i]);
     mo_period_bound_steps_clear(&s.bound);
     mo_period_state_clear(&s.state);
     mo_period_problem_clear(&s.p);

@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/minmax.h"
-#include "base/random.h"
 #include "schedule/resource.h"
 #include "schedule/schedule.h"
 
@@ -472,39 +471,4 @@ int64_t mo_priced_labelling_minimize(mo_priced_labelling *c,
     *least = ((double) value - (double) room) / c->scale;
     /* Rounded up. */
     return (value - room) / sum + ((value - room) % sum > 0);
-}
-
-/* cost times a factor of 1 - noise to 1 + noise. */
-static int64_t disturb_cost(int64_t cost, double noise, mo_random *random)
-{
-    return cost +
-           (int64_t) ((double) cost * noise * (2 * mo_random_unit(random) - 1));
-}
-
-void mo_priced_labelling_perturb(mo_priced_labelling *c, const double *prices,
-                                 double noise, uint64_t seed)
-{
-    const mo_transfer_factors *f = &c->transfers;
-    size_t K = (size_t) c->problem->x->n_devices;
-    size_t n = (size_t) c->problem->units->n * K;
-    mo_random random = { seed };
-    int64_t sum;
-
-    set_prices(c, prices, &sum);
-    for (int r = 0; r < c->problem->n_resources; r++)
-        c->price[r] = disturb_cost(c->price[r], noise, &random);
-    sum_pairs(c);
-    fill_unary(c);
-    if (add_memory(c, prices) < 0)
-        return;
-    for (size_t i = 0; i < n; i++)
-        if (c->unary[i] < MO_LABELLING_EXCLUDED)
-            c->unary[i] = disturb_cost(c->unary[i], noise, &random);
-    price_transfers(&c->transfers, c->price, c->pair_cost);
-    for (int i = 0; i < f->n_factors; i++)
-        if (f->factors[i].n == 2)
-            for (size_t e = 0; e < K * K; e++)
-                f->tables[i][e] = disturb_cost(f->tables[i][e], noise, &random);
-    mo_labelling_minimize(c->labelling, c->unary, c->label);
-    set_placement(c);
 }

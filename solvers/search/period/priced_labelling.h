@@ -86,9 +86,4 @@ void mo_priced_labelling_clear(mo_priced_labelling *l);
 int64_t mo_priced_labelling_minimize(mo_priced_labelling *l,
                                      const double *prices, double *least);
 
-/* The same with all costs disturbed by up to that part of them, with no bound:
- * sets device and state to a placement that is good at about these prices. */
-void mo_priced_labelling_perturb(mo_priced_labelling *l, const double *prices,
-                                 double noise, uint64_t seed);
-
 #endif

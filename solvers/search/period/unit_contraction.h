@@ -32,11 +32,4 @@ void mo_period_item_flows(const mo_period_problem *problem, int item,
 int mo_period_contract_units(const mo_period_problem *problem,
                              int64_t period_ns, int *of_unit);
 
-/* Makes *joined of the problem: what is together is one unit, on devices that
- * all its members may have.  The caller clears *joined, also after a failure,
- * with mo_period_problem_clear(). */
-mo_status mo_period_problem_join(const mo_period_problem *problem,
-                                 int64_t period_ns, mo_period_problem *joined,
-                                 mo_error *err);
-
 #endif

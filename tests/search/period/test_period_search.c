@@ -46,27 +46,6 @@ static void check_moves(const mo_period_problem *p, unsigned seed)
     free(device);
 }
 
-/* A placement at disturbed prices: every unit where it may be. */
-static void perturb_labelling(const mo_period_problem *p, unsigned seed,
-                              int *device)
-{
-    mo_priced_labelling l;
-    double *prices;
-
-    MUST(mo_priced_labelling_init(&l, p, 1000, &err));
-    prices = calloc((size_t) l.n_prices + 1, sizeof *prices);
-    ck_assert_ptr_nonnull(prices);
-    for (int k = 0; k < p->x->n_devices; k++)
-        prices[k] = 1.0 / p->x->n_devices;
-    mo_priced_labelling_perturb(&l, prices, 0.2, seed);
-    for (int i = 0; i < p->x->n; i++) {
-        ck_assert(mo_allowed_devices_has(&p->domains, i, l.device[i]));
-        device[i] = l.device[i];
-    }
-    mo_priced_labelling_clear(&l);
-    free(prices);
-}
-
 /* An optimal period is kept, another becomes longer by a 1000th at most. */
 static void check_reduction(const mo_period_problem *p, int *device, int64_t ns,
                             unsigned seed)
@@ -128,18 +107,13 @@ static void check_parts(const mo_period_problem *p, int64_t least_ns,
 {
     double *prices = calloc((size_t) p->n_resources + 1, sizeof *prices);
     int *device = calloc((size_t) p->x->n + 1, sizeof *device);
-    int *sample = calloc((size_t) p->x->n + 1, sizeof *sample);
-    mo_period_anneal anneal = { .seed = seed,
-                                .steps = 4000,
-                                .hot = 0.03,
-                                .price_weight = 8,
-                                .samples = &sample,
-                                .n_samples = 1 };
+    mo_period_anneal anneal = {
+        .seed = seed, .steps = 4000, .hot = 0.03, .price_weight = 8
+    };
     int64_t lower_ns, packed_ns, ns, excess;
 
     ck_assert_ptr_nonnull(prices);
     ck_assert_ptr_nonnull(device);
-    ck_assert_ptr_nonnull(sample);
     MUST(mo_period_price_bound(p, 2 * least_ns, NULL, &lower_ns, &err));
     ck_assert_int_le(lower_ns, least_ns);
     packed_ns = 0;
@@ -147,7 +121,6 @@ static void check_parts(const mo_period_problem *p, int64_t least_ns,
     ck_assert_int_le(packed_ns, least_ns);
     check_branching(p, least_ns);
     MUST(mo_period_split_contiguous(p, device, &err));
-    perturb_labelling(p, seed, sample);
     anneal.prices = prices;
     anneal.lower_ns = lower_ns;
     MUST(mo_period_anneal_run(p, &anneal, device, &ns, &excess, &err));
@@ -159,7 +132,6 @@ static void check_parts(const mo_period_problem *p, int64_t least_ns,
     }
     free(prices);
     free(device);
-    free(sample);
 }
 
 static void check_search(const problem *p, const mo_regime *regime,

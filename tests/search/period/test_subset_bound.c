@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the bound by sets of units against enumeration: joined units, the
- * sets that devices can have, and the bound itself, in all regimes. */
+/* Tests of the bound by sets of units against enumeration: the sets that
+ * devices can have, and the bound itself, in all regimes. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,36 +8,12 @@
 #include "base/random.h"
 #include "solvers/search/period/subset_bound.h"
 #include "solvers/search/period/subset_pricing.h"
-#include "solvers/search/period/unit_contraction.h"
 #include "tests/support/exhaustive_period.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/reference_validate.h"
 #include "tests/support/suite.h"
 
 #define WORK 1e8
-
-/* The least period of the problem, with its units. */
-static int64_t enumerate_units(const mo_period_problem *p)
-{
-    int64_t least_ns = EXHAUSTIVE_PERIOD_NONE;
-    int *device = calloc((size_t) p->x->n + 1, sizeof *device);
-    mo_period_state s;
-
-    ck_assert_ptr_nonnull(device);
-    MUST(mo_period_state_init(&s, p, &err));
-    mo_period_state_set(&s, device);
-    do {
-        int64_t ns = mo_period_state_period_ns(&s);
-
-        if (mo_period_state_is_allowed(&s) &&
-            mo_period_state_excess_bytes(&s) == 0 &&
-            (least_ns == EXHAUSTIVE_PERIOD_NONE || ns < least_ns))
-            least_ns = ns;
-    } while (mo_period_state_next(&s));
-    mo_period_state_clear(&s);
-    free(device);
-    return least_ns;
-}
 
 /* What the set, bits by unit, uses of a device; false where a unit may not be
  * there. */
@@ -178,18 +154,13 @@ static void check_problem(const mo_instance *x, const mo_regime *regime,
                           unsigned seed)
 {
     int64_t least_ns = exhaustive_period(x, regime);
-    mo_period_problem p, joined;
+    mo_period_problem p;
 
     if (least_ns == EXHAUSTIVE_PERIOD_NONE)
         return;
     MUST(mo_period_problem_init(&p, x, regime, &err));
-    MUST(mo_period_problem_join(&p, least_ns, &joined, &err));
-    ck_assert_int_le(joined.units->n, p.units->n);
-    ck_assert_int_eq(enumerate_units(&joined), least_ns);
     check_bound(&p, least_ns);
-    check_bound(&joined, least_ns);
     check_sets(&p, least_ns, seed);
-    mo_period_problem_clear(&joined);
     mo_period_problem_clear(&p);
 }
 
