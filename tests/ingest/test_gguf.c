@@ -109,6 +109,24 @@ START_TEST(a_prompt_is_computed_at_once_but_for_the_head)
 }
 END_TEST
 
+START_TEST(a_whole_layer_is_one_group)
+{
+    const char *values[] = { "layers=whole" };
+    gguf_text f = { .size = 0 };
+    mo_graph *g = NULL;
+    mo_error err;
+
+    gguf_decoder(&f);
+    ck_assert_int_eq(read_with(&f, values, 1, &g, &err), MO_OK);
+    for (int i = 0; i < g->n_ops; i++)
+        if (strncmp(g->ops[i].name, "blk.0.", 6) == 0)
+            ck_assert_str_eq(g->ops[i].colocate, "blk.0");
+        else
+            ck_assert_ptr_null(g->ops[i].colocate);
+    mo_graph_free(g);
+}
+END_TEST
+
 static const struct {
     const char *value, *fault;
 } wrong_values[] = {
@@ -117,6 +135,7 @@ static const struct {
     { "prompt=5000", NULL },
     { "cache=q2_k", "is no type of a cache" },
     { "rate=1", "has the values context" },
+    { "layers=half", "layers=whole or layers=split" },
 };
 
 START_TEST(wrong_values_are_rejected)
@@ -381,6 +400,7 @@ SUITE(gguf)
     TEST(versions_and_byte_orders_give_the_same_graph);
     TEST(the_cache_is_as_long_as_the_context);
     TEST(a_prompt_is_computed_at_once_but_for_the_head);
+    TEST(a_whole_layer_is_one_group);
     EACH(wrong_values_are_rejected, COUNT(wrong_values));
     TEST(a_truncated_header_is_rejected);
     EACH(a_hostile_header_is_rejected_by_name, COUNT(hostile));

@@ -79,5 +79,8 @@ is "the same from standard input" \
 ok "a placement of a prompt" moirai-place -q -c inter-server --rounds 1 \
     --value prompt=64 --value cache=q8_0 -o whole.sol whole.gguf
 ok "is valid with the lengths that it records" moirai-check -q whole.sol
+ok "a placement of whole layers" moirai-place -q -c inter-server --rounds 1 \
+    --value layers=whole -o layers.sol whole.gguf
+ok "is valid with its groups" moirai-check -q layers.sol
 ok "a model" moirai-emit -q -c inter-server -o whole.lp whole.gguf
 done_testing

@@ -366,6 +366,17 @@ static mo_status name_op(const maker *m, const mo_llm_row *row,
                                       "a tensor has a name of %d bytes", n);
 }
 
+/* Sets the group of an op whose layer is on one device. */
+static mo_status set_group(const maker *m, mo_op *op)
+{
+    char name[NAME_SIZE];
+
+    if (!m->options->whole_layers || m->layer == MO_LLM_NO_LAYER)
+        return MO_OK;
+    snprintf(name, sizeof name, "%s%d", m->model->layer_prefix, m->layer);
+    return keep(m, name, &op->colocate);
+}
+
 /* Adds the bytes of activations read and written. */
 static double activation_bytes(const maker *m, const draft *d)
 {
@@ -406,7 +417,8 @@ static mo_status add_op(maker *m, const mo_llm_row *row, draft *d,
     if ((status = keep(m, types[row->kind], &op->type)) != MO_OK ||
         (status = keep(m, m->model->dtype, &op->dtype)) != MO_OK ||
         (status = keep(m, d->attrs, &op->attrs)) != MO_OK ||
-        (status = keep(m, d->shape, &op->shape)) != MO_OK)
+        (status = keep(m, d->shape, &op->shape)) != MO_OK ||
+        (status = set_group(m, op)) != MO_OK)
         return status;
     for (int i = 0; i < d->n_sources && status == MO_OK; i++) {
         /* New keys and values go behind the cached ones. */

@@ -46,9 +46,12 @@ static mo_status read_item(const char *item, mo_llm_options *o, mo_error *err)
         return read_tokens(item, item + 7, &o->prompt, err);
     if (strncmp(item, "cache=", 6) == 0)
         return read_cache(item, item + 6, &o->cache, err);
+    o->whole_layers = strcmp(item, "layers=whole") == 0;
+    if (o->whole_layers || strcmp(item, "layers=split") == 0)
+        return MO_OK;
     return mo_fail(err, MO_E_USAGE,
                    "--value %.60s: a language model has the values context, "
-                   "prompt and cache",
+                   "prompt, cache, and layers=whole or layers=split",
                    item);
 }
 
