@@ -15,7 +15,7 @@ typedef struct resized {
     /* LINEAR: how much narrower the triangle is, and how far it reaches. */
     float narrow;
     int64_t reach;
-    double onnx_narrow, onnx_reach; /* the same by ONNX's formulas */
+    double onnx_scale, onnx_narrow, onnx_reach; /* of ONNX's formulas */
     double crop[2];
 } resized;
 
@@ -125,7 +125,7 @@ static void push_cubic(const resized *r, float place, mo_call_interp_taps *taps,
 /* The scale is not the quotient of the sizes where out was rounded. */
 static double onnx_coordinate(const resized *r, double x)
 {
-    double scale = r->scale, in = (double) r->in, wide = scale * in;
+    double scale = r->onnx_scale, in = (double) r->in, wide = scale * in;
 
     /* A scale that follows from the sizes is rounded. */
     if (fabs(wide - (double) r->out) < 1e-6 * wide)
@@ -244,6 +244,7 @@ static resized resize_dim(const mo_call_interpolate *call, int d)
         r.narrow = r.scale;
     r.reach =
         r.scale > 1 ? 2 : (int64_t) fminf(ceilf(2.0f / r.narrow), 0x1p40f);
+    r.onnx_scale = call->scale[d];
     /* A scale that leaves an element is at least a half over in. */
     r.onnx_narrow = call->antialias && r.scale < 1
                         ? fmax(r.scale, 0.25 / (double) (r.in + 1))

@@ -180,4 +180,23 @@ for page in "$top_srcdir"/man/*.[0-9]; do
     compare_output
 done
 
+# Clusters and graphs that the pages show are read.
+mkdir "$work/files"
+for page in cluster graph; do
+    awk -v to="$work/files/$page" '
+        /^\.Bd -literal/ { text = ""; next }
+        /^\.Ed/ && text ~ /^<(cluster|graphml)/ {
+            printf "%s", text >(to (++n))
+        }
+        /^\.Ed/ { text = ""; next }
+        { text = text $0 "\n" }' "$top_srcdir/man/moirai-$page.5"
+done
+is "XML files of the manuals" "$(cd "$work/files" && echo *)" \
+    "cluster1 cluster2 cluster3 graph1"
+ok "the graph" moirai-info "$work/files/graph1"
+for file in "$work/files"/cluster*; do
+    ok "$(basename "$file")" moirai-place -q --rounds 1 -c "$file" \
+        -o "$work/files/solution" "$top_srcdir/examples/residual/model.onnx"
+done
+
 done_testing

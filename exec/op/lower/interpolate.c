@@ -220,7 +220,7 @@ static mo_status read_onnx(const mo_op_site *site, const axes *a,
             return mo_op_site_fail(site, MO_E_INPUT, err,
                                    "has a scale or region out of range");
         if (i < a->count)
-            call->scale[d] = (float) number;
+            call->scale[d] = number;
         else
             call->crop[i / a->count - 1][d] = number;
     }
