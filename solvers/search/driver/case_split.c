@@ -18,10 +18,10 @@
 
 enum {
     MAX_HUBS = 3,
-    MIN_READERS = 4,
-    MAX_CYCLES = 3,     /* over the hubs, for one T */
-    FINENESS = 4000,    /* bisection ends at this part of the bound */
-    MAX_WORK = 1 << 18, /* ops and flows x boundaries */
+    CASES_STEPS = 1 << 30, /* of a certificate */
+    MAX_CYCLES = 3,        /* over the hubs, for one T */
+    FINENESS = 4000,       /* bisection ends at this part of the bound */
+    MAX_WORK = 1 << 18,    /* ops and flows x boundaries */
     MAX_LINKS = 1 << 12,
     STEP_WORK = 2 /* of a step (mo_stop_spend) */
 };
@@ -261,8 +261,9 @@ typedef struct hubs_job {
 static mo_status find_any_hub(const mo_search_state *s, bool *any,
                               mo_error *err)
 {
-    const mo_search_case_split_options options = { .least_readers =
-                                                       MIN_READERS };
+    const mo_search_case_split_options options = {
+        .least_readers = MO_SEARCH_CASE_LEAST_READERS
+    };
     mo_status status = MO_OK;
 
     for (int i = 0; i < s->classes->n && !*any && status == MO_OK; i++) {
@@ -342,7 +343,8 @@ static mo_status raise_class(hubs_job *m, int number, const mo_stop *stop,
     for (int p = 0; p < n_boundaries && status == MO_OK; p++) {
         int64_t *own_ns = &m->own_ns[number * n_boundaries + p];
         int64_t lower_ns = cls->lower_ns[p];
-        mo_search_case_split_options options = { lower_ns + gap_ns, MIN_READERS,
+        mo_search_case_split_options options = { lower_ns + gap_ns,
+                                                 MO_SEARCH_CASE_LEAST_READERS,
                                                  &m->steps, stop };
 
         if (lower_ns >= far_ns)
@@ -384,7 +386,9 @@ static mo_status merge_job(void *self, const mo_stop *stop, mo_error *err)
             if (own_ns <= boundaries[p].own_ns)
                 continue;
             boundaries[p].own_ns = own_ns;
-            boundaries[p].reason = (mo_proof_reason){ 0 };
+            boundaries[p].reason = (mo_proof_reason){
+                .known = true, .kind = MO_PROOF_CASES, .params = { CASES_STEPS }
+            };
         }
     }
     return mo_search_update_bounds(m->search, "cases of ops that many read",

@@ -19,6 +19,9 @@
 #include "solvers/search/bound/chain/chain_bound.h"
 #include "solvers/search/driver/state.h"
 
+/* Of a hub of the search. */
+enum { MO_SEARCH_CASE_LEAST_READERS = 4 };
+
 typedef struct mo_search_case_split_options {
     int64_t most_ns;   /* bounds above it are not tried */
     int least_readers; /* of a hub, beside the chain */

@@ -8,6 +8,7 @@
 #include "schedule/proof/proof_chain.h"
 #include "solvers/search/bound/colgen/branch_and_price.h"
 #include "solvers/search/bound/load/load_bound.h"
+#include "solvers/search/driver/case_split.h"
 #include "solvers/search/driver/priced_bound.h"
 #include "solvers/search/exact/exact.h"
 
@@ -130,11 +131,146 @@ static mo_status find_priced_load(const mo_proof_subject *subject,
     return status;
 }
 
+/* The chain of a span as that of its instance: with segments without ops in
+ * front of u and behind v, as in the search. */
+typedef struct part_chain {
+    mo_bound_chain chain;
+    mo_chain_block *blocks; /* by segment */
+    int *block;
+    int64_t *zeros;
+} part_chain;
+
+static void clear_part_chain(part_chain *c)
+{
+    free(c->chain.segments);
+    free(c->chain.ops);
+    free(c->blocks);
+    free(c->block);
+    free(c->zeros);
+}
+
+/* Returns the number of an op of the span in its instance. */
+static int to_part_op(const mo_bound_segment *whole, int op)
+{
+    int shift = whole->u != MO_FREE, low = 0, high = whole->n;
+
+    if (op == MO_FREE)
+        return MO_FREE;
+    if (op == whole->u)
+        return 0;
+    if (op == whole->v)
+        return whole->n + shift;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+
+        if (whole->ops[middle] < op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low + shift;
+}
+
+static void add_part_segment(part_chain *c, mo_bound_segment segment,
+                             const int64_t *table)
+{
+    int n = c->chain.n++;
+
+    c->chain.segments[n] = segment;
+    c->block[n] = n;
+    /* Tables of blocks are read only. */
+    c->blocks[n].lower_ns = c->zeros;
+    if (table)
+        c->blocks[n].lower_ns = (int64_t *) (uintptr_t) table;
+}
+
+static mo_status make_part_chain(const mo_proof_subject *subject, part_chain *c,
+                                 mo_error *err)
+{
+    const mo_bound_segment *whole = subject->segment;
+    size_t n = (size_t) subject->n_inner + 2,
+           K = (size_t) subject->part->n_devices;
+    int *ops;
+
+    c->chain.segments = calloc(n, sizeof *c->chain.segments);
+    c->chain.ops = calloc((size_t) subject->part->n + 1, sizeof *ops);
+    c->blocks = calloc(n, sizeof *c->blocks);
+    c->block = calloc(n, sizeof *c->block);
+    c->zeros = calloc(K, K * sizeof *c->zeros);
+    if (!c->chain.segments || !c->chain.ops || !c->blocks || !c->block ||
+        !c->zeros)
+        return mo_fail_memory(err);
+    ops = c->chain.ops;
+    if (whole->u != MO_FREE)
+        add_part_segment(c, (mo_bound_segment){ MO_FREE, 0, ops, 0 }, NULL);
+    for (int i = 0; i < subject->n_inner; i++) {
+        const mo_bound_segment *s = &subject->inner[i];
+        mo_bound_segment to = { to_part_op(whole, s->u),
+                                to_part_op(whole, s->v), ops, s->n };
+
+        for (int j = 0; j < s->n; j++)
+            *ops++ = to_part_op(whole, s->ops[j]);
+        add_part_segment(c, to, subject->inner_tables[i]);
+    }
+    if (whole->v != MO_FREE)
+        add_part_segment(
+            c,
+            (mo_bound_segment){ to_part_op(whole, whole->v), MO_FREE, ops, 0 },
+            NULL);
+    return MO_OK;
+}
+
+/* The case split of the search, with the tables that were verified. */
+static mo_status refute_by_cases(const mo_proof_subject *subject,
+                                 int64_t *lower_ns, mo_error *err)
+{
+    const mo_bound_segment *whole = subject->segment;
+    size_t K = (size_t) subject->part->n_devices;
+    int64_t steps = mo_min_i64(subject->params[0], INT32_MAX), before = steps;
+    const mo_search_case_split_options options = { subject->value_ns,
+                                                   MO_SEARCH_CASE_LEAST_READERS,
+                                                   &steps, subject->stop };
+    mo_decomp_class cls = { .n = subject->part->n,
+                            .u = whole->u == MO_FREE ? MO_FREE : 0,
+                            .v = whole->v == MO_FREE ? MO_FREE
+                                                     : subject->part->n - 1 };
+    const mo_decomp_classes classes = { .x = subject->part,
+                                        .regime = subject->domains->regime,
+                                        .n = 1,
+                                        .classes = &cls };
+    mo_chain_partition partition = {
+        .places = { subject->part, subject->domains->regime, NULL }
+    };
+    part_chain c = { 0 };
+    mo_chain_blocks blocks = { .classes = &classes, .partitions = &partition };
+    mo_status status = make_part_chain(subject, &c, err);
+
+    partition.places.allowed =
+        calloc((size_t) subject->part->n + 1, K * sizeof(bool));
+    if (status == MO_OK && !partition.places.allowed)
+        status = mo_fail_memory(err);
+    if (status == MO_OK)
+        status = mo_allowed_devices_find(&partition.places, err);
+    partition.chain = &c.chain;
+    partition.block = c.block;
+    blocks.blocks = c.blocks;
+    blocks.n = c.chain.n;
+    if (status == MO_OK && subject->value_ns < MO_PROOF_NEVER_NS)
+        status = mo_search_case_split_bound(&blocks, 0,
+                                            subject->a * (int) K + subject->b,
+                                            &options, lower_ns, err);
+    mo_stop_spend(subject->stop, 2 * (before - steps));
+    free(partition.places.allowed);
+    clear_part_chain(&c);
+    return status;
+}
+
 const mo_proof_rules mo_search_proof_rules = {
     .of = { [MO_PROOF_LOAD] = find_load,
             [MO_PROOF_COLGEN] = refute_by_columns,
             [MO_PROOF_EXACT] = refute_exactly,
-            [MO_PROOF_SPAN] = refute_exactly },
+            [MO_PROOF_SPAN] = refute_exactly,
+            [MO_PROOF_CASES] = refute_by_cases },
     .priced = find_priced_load
 };
 
@@ -206,11 +342,10 @@ static mo_status add_entry(certifier *c, mo_proof_entry e,
                            const mo_proof_reason *reason, int64_t lower_ns,
                            mo_error *err)
 {
-    static const size_t n_params[] = { [MO_PROOF_TEST] = 1,
-                                       [MO_PROOF_COLGEN] = 2,
-                                       [MO_PROOF_EXACT] = 1,
-                                       [MO_PROOF_SPAN] = 1,
-                                       [MO_PROOF_N_KINDS] = 0 };
+    static const size_t n_params[] = {
+        [MO_PROOF_TEST] = 1, [MO_PROOF_COLGEN] = 2, [MO_PROOF_EXACT] = 1,
+        [MO_PROOF_SPAN] = 1, [MO_PROOF_CASES] = 1,  [MO_PROOF_N_KINDS] = 0
+    };
     int64_t params[2] = { reason->params[0], reason->params[1] };
 
     e.kind = reason->kind;

@@ -19,15 +19,18 @@ enum {
 
 #define PREFIX "# proof "
 
-const char *const mo_proof_kind_names[] = {
-    [MO_PROOF_TEST] = "test",     [MO_PROOF_LOAD] = "load",
-    [MO_PROOF_COLGEN] = "colgen", [MO_PROOF_EXACT] = "exact",
-    [MO_PROOF_SPAN] = "span",     [MO_PROOF_PRICES] = "prices",
-    [MO_PROOF_WHOLE] = "whole",   NULL
-};
+const char *const mo_proof_kind_names[] = { [MO_PROOF_TEST] = "test",
+                                            [MO_PROOF_LOAD] = "load",
+                                            [MO_PROOF_COLGEN] = "colgen",
+                                            [MO_PROOF_EXACT] = "exact",
+                                            [MO_PROOF_SPAN] = "span",
+                                            [MO_PROOF_CASES] = "cases",
+                                            [MO_PROOF_PRICES] = "prices",
+                                            [MO_PROOF_WHOLE] = "whole",
+                                            NULL };
 
 /* Numbers of parameters; of prices one for each device. */
-static const int n_params_of[] = { 1, 0, 2, 1, 1, -1, 1 };
+static const int n_params_of[] = { 1, 0, 2, 1, 1, 1, -1, 1 };
 
 mo_status mo_proof_new(mo_proof **proof, mo_error *err)
 {
@@ -85,7 +88,7 @@ static void put_entry(const mo_proof *proof, const mo_proof_entry *e,
     mo_out_printf(out, PREFIX "%s", mo_proof_kind_names[e->kind]);
     if (!is_whole(e->kind))
         mo_out_printf(out, " %d", e->first);
-    if (e->kind == MO_PROOF_SPAN)
+    if (mo_proof_is_span(e->kind))
         mo_out_printf(out, " %d", e->last);
     if (!is_whole(e->kind))
         mo_out_printf(out, " %d %d", e->a, e->b);
@@ -253,7 +256,7 @@ static mo_status read_entry(parser *p, mo_proof_kind kind)
     if (!is_whole(kind) && !read_int(p, &e.first))
         return fail(p, "an entry without a segment");
     e.last = e.first;
-    if (kind == MO_PROOF_SPAN && (!read_int(p, &e.last) || e.last < e.first))
+    if (mo_proof_is_span(kind) && (!read_int(p, &e.last) || e.last < e.first))
         return fail(p, "a span without its last segment");
     if (!is_whole(kind) && (!read_int(p, &e.a) || !read_int(p, &e.b)))
         return fail(p, "an entry without its two devices");

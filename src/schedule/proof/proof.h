@@ -29,7 +29,9 @@ typedef enum mo_proof_kind {
     MO_PROOF_EXACT,  /* exact search: nodes */
     /* Of consecutive segments, from the end of the first op to the end of the
      * last. */
-    MO_PROOF_SPAN, /* exact search: nodes */
+    MO_PROOF_SPAN,  /* exact search: nodes */
+    MO_PROOF_CASES, /* cases of the devices of hub ops, with the tables of the
+                       segments: steps */
     /* Of the whole. */
     MO_PROOF_PRICES, /* prices of memory by device, in 2^-32 ns a byte */
     MO_PROOF_WHOLE,  /* schedule/bound/lower_bound.h: counted work */
@@ -46,6 +48,11 @@ typedef struct mo_proof_entry {
     size_t params, n_params; /* in mo_proof.params */
     int line;                /* of the file; 0: none */
 } mo_proof_entry;
+
+static inline bool mo_proof_is_span(mo_proof_kind kind)
+{
+    return kind == MO_PROOF_SPAN || kind == MO_PROOF_CASES;
+}
 
 /* How a lower bound of a table was found. */
 typedef struct mo_proof_reason {

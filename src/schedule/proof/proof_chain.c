@@ -207,7 +207,7 @@ static mo_status find_spans(mo_proof_chain *c, const mo_proof *proof,
     for (size_t i = 0; i < proof->n && status == MO_OK && !*fault; i++) {
         const mo_proof_entry *e = &proof->entries[i];
 
-        if (e->kind != MO_PROOF_SPAN || find_span(c, e->first, e->last) >= 0)
+        if (!mo_proof_is_span(e->kind) || find_span(c, e->first, e->last) >= 0)
             continue;
         if (e->last >= c->chain.n)
             *fault = "a span has more segments than its chain";
@@ -334,7 +334,7 @@ bool mo_proof_chain_has(const mo_proof_chain *c, const mo_proof_entry *e)
         e->b >= K || !is_allowed(c, c->chain.segments[e->first].u, e->a) ||
         !is_allowed(c, c->chain.segments[e->last].v, e->b))
         return false;
-    if (e->kind != MO_PROOF_SPAN)
+    if (!mo_proof_is_span(e->kind))
         return e->first == e->last &&
                c->classes->first[c->classes->of[e->first]] == e->first;
     at = find_span(c, e->first, e->last);
@@ -351,7 +351,7 @@ int64_t *mo_proof_chain_at(const mo_proof_chain *c, const mo_proof_entry *e)
 {
     size_t at = (size_t) (e->a * c->domains.x->n_devices + e->b);
 
-    if (e->kind == MO_PROOF_SPAN)
+    if (mo_proof_is_span(e->kind))
         return &mo_proof_chain_span(c, e)->own_ns[at];
     return &c->tables[c->classes->of[e->first]][at];
 }

@@ -81,7 +81,7 @@ static mo_status make_part(const verifier *v, const mo_bound_segment *s,
 {
     int *ops = malloc(((size_t) s->n + 2) * sizeof *ops), n = 0;
     size_t K = (size_t) v->x->n_devices;
-    bool is_span = e->kind == MO_PROOF_SPAN;
+    bool is_span = mo_proof_is_span(e->kind);
     mo_status status;
 
     if (!ops)
@@ -116,7 +116,7 @@ static mo_status make_part(const verifier *v, const mo_bound_segment *s,
 static mo_status apply_rule(verifier *v, const mo_proof_entry *e,
                             int64_t *lower_ns, mo_error *err)
 {
-    const mo_bound_segment *s = e->kind == MO_PROOF_SPAN
+    const mo_bound_segment *s = mo_proof_is_span(e->kind)
                                     ? &mo_proof_chain_span(&v->chain, e)->whole
                                     : &v->chain.chain.segments[e->first];
     mo_proof_subject subject = { .domains = &v->chain.domains,
@@ -127,20 +127,33 @@ static mo_status apply_rule(verifier *v, const mo_proof_entry *e,
                                  .params = v->proof->params + e->params,
                                  .stop = v->stop };
     mo_sub_instance *part = NULL;
+    const int64_t **tables = NULL;
+    int n;
     bool possible = true;
     mo_status status = MO_OK;
 
     if (!v->rules || !v->rules->of[e->kind])
         return MO_OK;
-    if (e->kind == MO_PROOF_EXACT || e->kind == MO_PROOF_SPAN) {
+    if (e->kind == MO_PROOF_EXACT || mo_proof_is_span(e->kind)) {
         status = make_part(v, s, e, &part, &possible, err);
         if (status == MO_OK)
             subject.part = part->x;
+    }
+    if (status == MO_OK && mo_proof_is_span(e->kind)) {
+        n = e->last - e->first + 1;
+        tables = malloc((size_t) n * sizeof *tables);
+        for (int i = 0; tables && i < n; i++)
+            tables[i] = v->chain.tables[v->chain.classes->of[e->first + i]];
+        subject.inner = &v->chain.chain.segments[e->first];
+        subject.inner_tables = tables;
+        subject.n_inner = n;
+        status = tables ? MO_OK : mo_fail_memory(err);
     }
     if (status == MO_OK && !possible)
         *lower_ns = MO_PROOF_NEVER_NS;
     else if (status == MO_OK)
         status = v->rules->of[e->kind](&subject, lower_ns, err);
+    free(tables);
     mo_sub_instance_free(part);
     return status;
 }
@@ -265,15 +278,19 @@ static bool is_whole(const mo_proof_entry *e)
     return e->kind == MO_PROOF_PRICES || e->kind == MO_PROOF_WHOLE;
 }
 
-/* Evaluates the entries of the tables, then those of the whole, which use
- * them. */
+/* Evaluates the entries of the tables; then cases and those of the whole, which
+ * use them. */
 static mo_status verify_entries(verifier *v, mo_error *err)
 {
     const mo_proof *proof = v->proof;
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < proof->n && status == MO_OK; i++)
-        if (!is_whole(&proof->entries[i]))
+        if (!is_whole(&proof->entries[i]) &&
+            proof->entries[i].kind != MO_PROOF_CASES)
+            status = verify_entry(v, &proof->entries[i], err);
+    for (size_t i = 0; i < proof->n && status == MO_OK; i++)
+        if (proof->entries[i].kind == MO_PROOF_CASES)
             status = verify_entry(v, &proof->entries[i], err);
     if (status == MO_OK && v->chain.chain.n > 0)
         v->result->bound_ns = mo_proof_chain_shortest(&v->chain);
@@ -350,9 +367,9 @@ typedef struct selection {
 
 static int compare_places(const mo_proof_entry *a, const mo_proof_entry *b)
 {
-    const int of_a[] = { a->kind == MO_PROOF_SPAN, a->first, a->last, a->a,
+    const int of_a[] = { mo_proof_is_span(a->kind), a->first, a->last, a->a,
                          a->b },
-              of_b[] = { b->kind == MO_PROOF_SPAN, b->first, b->last, b->a,
+              of_b[] = { mo_proof_is_span(b->kind), b->first, b->last, b->a,
                          b->b };
 
     for (size_t i = 0; i < sizeof of_a / sizeof *of_a; i++)
@@ -441,6 +458,22 @@ static int64_t lengthen(selection *s)
     return length_ns;
 }
 
+/* Cases use all tables of their segments. */
+static void select_inner(selection *s, const mo_proof_entry *cases)
+{
+    const mo_bound_segment_classes *classes = s->chain->classes;
+
+    for (size_t i = 0; i < s->proof->n; i++) {
+        const mo_proof_entry *e = &s->proof->entries[i];
+
+        for (int j = cases->first;
+             j <= cases->last && !mo_proof_is_span(e->kind) && !is_whole(e);
+             j++)
+            if (classes->first[classes->of[j]] == e->first)
+                s->needed[i] = true;
+    }
+}
+
 mo_status mo_proof_select(const mo_instance *x, const mo_regime *regime,
                           const mo_proof *proof, bool *needed,
                           int64_t *bound_ns, mo_error *err)
@@ -472,6 +505,9 @@ mo_status mo_proof_select(const mo_instance *x, const mo_regime *regime,
         sort_places(proof, s.order, buffer, s.n);
         *bound_ns = mo_max_i64(*bound_ns, lengthen(&s));
     }
+    for (size_t i = 0; i < proof->n && status == MO_OK; i++)
+        if (needed[i] && proof->entries[i].kind == MO_PROOF_CASES)
+            select_inner(&s, &proof->entries[i]);
     free(buffer);
     free(s.order);
     mo_proof_chain_clear(&chain);

@@ -25,10 +25,15 @@
 typedef struct mo_proof_subject {
     const mo_allowed_devices *domains;
     const mo_bound_segment *segment;
-    int a, b;                /* devices of its u and v; 0: no such op */
-    const mo_instance *part; /* MO_PROOF_EXACT and MO_PROOF_SPAN: the segment
-                                with its ends pinned */
-    int64_t value_ns;        /* claimed */
+    int a, b; /* devices of its u and v; 0: no such op */
+    const mo_instance
+        *part; /* MO_PROOF_EXACT and of spans: the segment with
+                  its ends pinned, u the first op and v the last */
+    /* Of spans: its segments, and their tables. */
+    const mo_bound_segment *inner;
+    const int64_t *const *inner_tables;
+    int n_inner;
+    int64_t value_ns; /* claimed */
     const int64_t *params;
     const mo_stop *stop;
 } mo_proof_subject;
