@@ -398,9 +398,9 @@ END_TEST
 
 SUITE(certificate)
 {
-    SOME(a_certificate_is_verified_and_below_the_optimum, at_length(2000, 24),
+    SOME(a_certificate_is_verified_and_below_the_optimum, at_length(2000, 16),
          4);
-    SOME(layers_are_certified, at_length(1000, 32), 4);
+    SOME(layers_are_certified, at_length(1000, 16), 4);
     SOME(no_mutant_proves_more_than_the_optimum, at_length(5000, 80), 4);
     SOME(no_mutant_refutes_a_schedule, at_length(5000, 40), 4);
     TEST(another_instance_is_rejected);
