@@ -158,6 +158,9 @@ for page in "$top_srcdir"/man/*.[0-9]; do
     rm -rf "$work/examples"
     mkdir "$work/examples"
     cp -R "$top_srcdir"/examples/* "$work/examples"
+    cp "$top_srcdir/tests/fuzz/corpus/gguf/llama" "$work/examples/model.gguf"
+    cp "$top_srcdir/examples/inception.cluster.xml" \
+        "$work/examples/home.cluster.xml"
     chmod -R u+w "$work/examples"
     examples_of_page "$page" >"$work/commands"
     missing=$(lacks "$name")
