@@ -71,9 +71,9 @@ sleep 4
 END
 chmod +x "$work/solver"
 cat >"$work/table" <<END
-moirai-place --time 4 --assist none -c inter-server $zoo|moirai: best [0-9.]* ms, bound [0-9.]* ms, gap
+moirai-place --time 12 --assist none -c inter-server $zoo|moirai: best [0-9.]* ms, bound [0-9.]* ms, gap
 moirai-place -c $cluster SLOW:$net|reading: 
-moirai-emit --strengthen 4 -c inter-server -o $work/emit.lp $zoo|searching: best [0-9.]* ms, bound [0-9.]* ms, gap
+moirai-emit --strengthen 12 -c inter-server -o $work/emit.lp $zoo|searching: best [0-9.]* ms, bound [0-9.]* ms, gap
 moirai-info SLOW:$net|reading: 
 moirai-coarsen SLOW:$net|reading: 
 moirai-check SLOW:$work/a.sol|reading: 

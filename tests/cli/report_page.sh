@@ -68,6 +68,13 @@ ok "the explanation" grep -q 'No placement is faster' "$work/dom"
 ok "what was measured" grep -q 'Measured, it took' "$work/dom"
 ok "a choice of placements" grep -q '<option value="1">' "$work/dom"
 is "one gap" "$(grep -o '</b>gap at most' "$work/dom" | wc -l)" 1
+ok "with its origin, a certificate" grep -q \
+    'id="gap-note">¹ To the lower bound .*, proven here by certificate\.' \
+    "$work/dom"
+sed '/^# proof /d' "$work/a.sol" >"$work/claim.sol"
+moirai-report "$work/claim.sol" -o "$work/claim.html"
+shown "a solution without its certificate" "$work/claim.html"
+is "one gap" "$(grep -o '</b>gap at most' "$work/dom" | wc -l)" 1
 ok "with its origin, a claim" grep -q \
     'id="gap-note">¹ To the lower bound .* that moirai claims in the file' \
     "$work/dom"

@@ -58,7 +58,7 @@ all_right()
 # CLAIM VARIABLES-OF-0 VARIABLES-OF-1 ERROR-OF-0 ERROR-OF-1
 refused()
 {
-    pair "$2" "$3" seed=5 patience=2
+    pair "$2" "$3" seed=5 patience=30
     ok "$1: no rank succeeds" \
         test $status_0 -eq 1 -a $status_1 -eq 1
     ok "$1: rank 0 names the reason" grep -q "$4" "$work/rank.0"
