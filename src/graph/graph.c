@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/phases.h"
+
 void mo_graph_free(mo_graph *graph)
 {
     if (!graph)
         return;
+    mo_phases_free(graph->phases);
     free(graph->tensors);
     free(graph->edges);
     free(graph->ops);

@@ -40,6 +40,9 @@ typedef struct mo_shape_list mo_shape_list;
 typedef struct mo_dtype_list mo_dtype_list;
 typedef struct mo_attr_list mo_attr_list;
 
+/* Defined in graph/phases.h. */
+typedef struct mo_phases mo_phases;
+
 /* Defined in ingest/operator.h. */
 struct mo_operator;
 
@@ -142,6 +145,8 @@ typedef struct mo_graph {
     const char *
         *port_names; /* the name of port p <= -2 is port_names[-2 - p] */
     int n_port_names;
+
+    mo_phases *phases; /* of a workload, owned; NULL: it is no workload */
 
     mo_arena *arena;
 } mo_graph;

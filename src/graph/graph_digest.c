@@ -12,6 +12,7 @@
 
 #include "base/digest.h"
 #include "graph/graph.h"
+#include "graph/phases.h"
 
 /* Returns the part behind the file's name, "offset:size:dtype:shape": the same
  * weights may lie in a file of another name. NULL stays NULL. */
@@ -141,10 +142,23 @@ static mo_status hash_measures(const mo_measure_column *columns, int n_columns,
 mo_status mo_graph_digest(const mo_graph *g, uint64_t *digest, mo_error *err)
 {
     mo_digest *d = mo_digest_new();
-    mo_status status;
+    mo_status status = MO_OK;
 
     if (!d)
         return mo_fail_memory(err);
+    for (int p = 0; g->phases && p < g->phases->n && status == MO_OK; p++) {
+        const mo_phase *phase = &g->phases->items[p];
+        uint64_t inner = 0;
+
+        status = mo_graph_digest(phase->graph, &inner, err);
+        mo_digest_text(d, phase->name);
+        mo_digest_int(d, phase->weight);
+        mo_digest_int(d, (int64_t) inner);
+    }
+    if (status != MO_OK) {
+        mo_digest_free(d);
+        return status;
+    }
     mo_digest_int(d, g->n_ops);
     mo_digest_int(d, g->n_constants);
     mo_digest_int(d, g->n_edges);

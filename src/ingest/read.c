@@ -10,6 +10,7 @@
 #include "ingest/onnx.h"
 #include "ingest/openvino.h"
 #include "ingest/work.h"
+#include "ingest/workload.h"
 #include "ingest/xml.h"
 
 void mo_read_options_free(mo_read_options *options)
@@ -29,6 +30,8 @@ const mo_read_format mo_read_formats[] = {
       mo_gguf_summarize },
     { "transformers", NULL, mo_hf_sniff, "config.json of transformers",
       mo_hf_read, NULL, mo_hf_summarize },
+    { "workload", "workload", NULL, "workload of several graphs",
+      mo_workload_read, NULL, NULL },
     { NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };
 
@@ -191,7 +194,7 @@ mo_status mo_read_input(mo_input *input, const mo_read_options *options,
 
     if (status == MO_OK)
         status = f->read(input, options, &g, err);
-    if (status == MO_OK)
+    if (status == MO_OK && !g->phases)
         status = mo_work_fill(g, err);
     if (status != MO_OK) {
         mo_graph_free(g);

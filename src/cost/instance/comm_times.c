@@ -10,6 +10,7 @@
 #include "base/minmax.h"
 #include "cost/instance/instance_internal.h"
 #include "cost/predict/message_time.h"
+#include "graph/phases.h"
 
 /*
  * Deduplication of transfer times. Most flows have the same times as another:
@@ -102,14 +103,22 @@ static mo_status refuse(const comms *c, int edge, int cls, double ns,
                       devices[pair / n].id, devices[pair % n].id);
 }
 
+/* Returns the number of transfers of an edge in a request. */
+static int64_t runs_of(const mo_graph *g, int edge)
+{
+    return g->phases ? mo_phases_transfer_weight(g->phases, g->edges[edge].from,
+                                                 g->edges[edge].to)
+                     : 1;
+}
+
 /* Raises the row to the times of edge. One missing time per edge is reported:
  * the others have the same cause. */
 static mo_status add_edge(comms *c, int edge, mo_error *err)
 {
     const mo_graph *g = c->m->g;
-    int64_t bytes = bytes_of(g, edge);
+    int64_t bytes = bytes_of(g, edge), runs = runs_of(g, edge);
 
-    for (int cls = 1; cls < c->classes.n; cls++) {
+    for (int cls = 1; cls < c->classes.n && runs > 0; cls++) {
         double ns = given_ns(g, edge, &c->classes.classes[cls]);
         int64_t rounded;
 
@@ -118,10 +127,9 @@ static mo_status add_edge(comms *c, int edge, mo_error *err)
         if (isnan(ns))
             return no_time(c, edge, cls, err);
         rounded = mo_instance_maker_round(ns);
-        if (rounded < 0)
-            return refuse(c, edge, cls, ns, err);
-        if (rounded > c->row[cls])
-            c->row[cls] = rounded;
+        if (rounded < 0 || rounded > MO_MAX_TIME_NS / runs)
+            return refuse(c, edge, cls, ns * (double) runs, err);
+        c->row[cls] = mo_max_i64(c->row[cls], rounded * runs);
     }
     return MO_OK;
 }
@@ -176,7 +184,8 @@ static mo_status find_row(comms *c, int first, int last, int *row,
     bool has_own = g->comm_start[first] < g->comm_start[first + 1];
     mo_status status = MO_OK;
 
-    if (last == first + 1 && bytes != MO_UNKNOWN && !has_own)
+    if (last == first + 1 && bytes != MO_UNKNOWN && !has_own &&
+        runs_of(g, first) == 1)
         return find_row_of_size(c, first, bytes, row, err);
     clear_row(c);
     for (int e = first; e < last && status == MO_OK; e++)

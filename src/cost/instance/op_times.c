@@ -10,6 +10,7 @@
 
 #include "base/out.h"
 #include "cost/instance/instance_internal.h"
+#include "graph/phases.h"
 
 /* Columns of the graph with the times of one device. */
 typedef struct device_columns {
@@ -20,8 +21,10 @@ typedef struct device_columns {
  * devices. */
 typedef struct timing {
     mo_instance_maker *m;
+    const mo_graph *g; /* of the op: that of its phase in a workload */
     const device_columns *places;
-    int op;
+    int op, row;   /* in g and in the instance */
+    int64_t runs;  /* in a request */
     char *signature; /* or NULL */
     mo_predictor_input input;
     bool has_basis;
@@ -47,9 +50,9 @@ static double given_us(const timing *t, int device)
     double us = NAN;
 
     if (where->by_id >= 0)
-        us = mo_graph_time_us(t->m->g, t->op, where->by_id);
+        us = mo_graph_time_us(t->g, t->op, where->by_id);
     if (isnan(us) && where->by_model >= 0)
-        us = mo_graph_time_us(t->m->g, t->op, where->by_model);
+        us = mo_graph_time_us(t->g, t->op, where->by_model);
     return us;
 }
 
@@ -74,7 +77,7 @@ static mo_status profiled_us(timing *t, int device, double *us, mo_error *err)
         status = mo_out_memory(&out, err);
         if (status != MO_OK)
             return status;
-        mo_profile_signature(t->m->g, t->op, out);
+        mo_profile_signature(t->g, t->op, out);
         t->signature = mo_out_take(out, &size);
         mo_out_abandon(out);
         status = t->signature ? MO_OK : mo_fail_memory(err);
@@ -90,7 +93,7 @@ static mo_status profiled_us(timing *t, int device, double *us, mo_error *err)
 static double interpolated_us(const timing *t, int device)
 {
     const mo_profile *profile = t->m->options->profile;
-    const mo_op *op = &t->m->g->ops[t->op];
+    const mo_op *op = &t->g->ops[t->op];
 
     if (!profile)
         return NAN;
@@ -104,7 +107,7 @@ static double predicted_us(timing *t, int device)
     const mo_predictor *predictor = &t->m->options->predictor;
 
     if (!t->has_basis)
-        t->input = mo_predictor_input_of(predictor, t->m->g, t->op);
+        t->input = mo_predictor_input_of(predictor, t->g, t->op);
     t->has_basis = true;
     return mo_predictor_input_us(predictor, &t->input,
                                  &t->m->cluster->devices[device]);
@@ -142,7 +145,7 @@ static mo_status find_time(timing *t, int device, int64_t *ns, mo_error *err)
         const mo_instance_maker *m = t->m;
         const mo_device *it = &m->cluster->devices[device];
         mo_time_origin *origin =
-            &m->x->origins[(int64_t) t->op * m->x->n_devices + device];
+            &m->x->origins[(int64_t) t->row * m->x->n_devices + device];
 
         *origin = (mo_time_origin){ .source = source, .error = NAN };
         if (source == MO_TIME_MEASURED) {
@@ -156,12 +159,17 @@ static mo_status find_time(timing *t, int device, int64_t *ns, mo_error *err)
                                                &t->input, it, us);
     }
     *ns = isnan(us) ? MO_UNKNOWN : mo_instance_maker_round(us * 1000);
-    if (isnan(us) || *ns >= 0)
+    if (isnan(us))
         return MO_OK;
-    return mo_fail_at(err, MO_E_INPUT, NULL, t->m->g->ops[t->op].line,
+    if (*ns >= 0 && *ns <= MO_MAX_TIME_NS / t->runs) {
+        *ns *= t->runs;
+        return MO_OK;
+    }
+    us *= (double) t->runs;
+    return mo_fail_at(err, MO_E_INPUT, NULL, t->g->ops[t->op].line,
                       "op '%.200s' takes %g us on device %.60s%s%.200s; times "
                       "must lie between 0 and 10^11 us",
-                      t->m->g->ops[t->op].name, us,
+                      t->g->ops[t->op].name, us,
                       t->m->cluster->devices[device].id, how, by);
 }
 
@@ -192,7 +200,7 @@ static void name_devices(const timing *t, const int64_t *ns, int first,
  * time to scale from one of --cost, everything else of the graph. */
 static void report_op(const timing *t, const int64_t *ns, int first, int last)
 {
-    const mo_op *op = &t->m->g->ops[t->op];
+    const mo_op *op = &t->g->ops[t->op];
     const mo_predictor *predictor = &t->m->options->predictor;
     const mo_device *culprit = NULL;
     char names[160], reason[256] = "", lacks[256];
@@ -238,10 +246,10 @@ static void report_op(const timing *t, const int64_t *ns, int first, int last)
  * without a time get the same. */
 static mo_status fill_op(timing *t, int64_t *ns, mo_error *err)
 {
-    int n = t->m->cluster->n_devices, pin = t->m->x->pin[t->op];
+    int n = t->m->cluster->n_devices, pin = t->m->x->pin[t->row];
     int first = pin == MO_FREE ? 0 : pin, last = pin == MO_FREE ? n : pin + 1;
     mo_time_origin *origins =
-        t->m->x->origins ? t->m->x->origins + (int64_t) t->op * n : NULL;
+        t->m->x->origins ? t->m->x->origins + (int64_t) t->row * n : NULL;
     bool is_complete = true;
 
     for (int k = 0; k < n; k++) {
@@ -264,6 +272,53 @@ static mo_status fill_op(timing *t, int64_t *ns, mo_error *err)
     return MO_OK;
 }
 
+/* Fills the times of the ops of g, which are those of the instance, or of a
+ * phase of a workload. */
+static mo_status fill_graph(mo_instance_maker *m, const mo_graph *g,
+                            const int *row_of, int64_t runs,
+                            device_columns *places, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int k = 0; k < m->cluster->n_devices; k++) {
+        const mo_device *device = &m->cluster->devices[k];
+
+        places[k].by_id = mo_instance_maker_column(
+            g->time_columns, g->n_time_columns, device->id);
+        places[k].by_model = find_model(g, device);
+    }
+    for (int i = 0; i < g->n_ops && status == MO_OK; i++) {
+        int row = row_of ? row_of[i] : i;
+        timing t = { .m = m,
+                     .g = g,
+                     .places = places,
+                     .op = i,
+                     .row = row,
+                     .runs = runs };
+
+        status = fill_op(&t, m->x->p_ns + (int64_t) row * m->x->n_devices, err);
+        free(t.signature);
+    }
+    return status;
+}
+
+/* Gates of a workload take no time. */
+static mo_status fill_phases(mo_instance_maker *m, device_columns *places,
+                             mo_error *err)
+{
+    const mo_phases *phases = m->g->phases;
+    int64_t n_times = (int64_t) m->x->n * m->x->n_devices;
+    mo_status status = MO_OK;
+
+    for (int64_t i = 0; i < n_times && m->x->origins; i++)
+        m->x->origins[i] =
+            (mo_time_origin){ .source = MO_TIME_GIVEN, .error = NAN };
+    for (int p = 0; p < phases->n && status == MO_OK; p++)
+        status = fill_graph(m, phases->items[p].graph, phases->items[p].op_of,
+                            phases->items[p].weight, places, err);
+    return status;
+}
+
 mo_status mo_instance_maker_times(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
@@ -280,26 +335,12 @@ mo_status mo_instance_maker_times(mo_instance_maker *m, mo_error *err)
     x->p_ns = mo_arena_array(x->arena, n_times, sizeof *x->p_ns);
     if (m->options->explain)
         x->origins = mo_arena_array(x->arena, n_times, sizeof *x->origins);
-    if (places && x->p_ns && (x->origins || !m->options->explain)) {
-        const mo_graph *g = m->g;
-
-        for (int k = 0; k < m->cluster->n_devices; k++) {
-            const mo_device *device = &m->cluster->devices[k];
-
-            places[k].by_id = mo_instance_maker_column(
-                g->time_columns, g->n_time_columns, device->id);
-            places[k].by_model = find_model(g, device);
-        }
-        status = MO_OK;
-        for (int i = 0; i < x->n && status == MO_OK; i++) {
-            timing t = { .m = m, .places = places, .op = i };
-
-            status = fill_op(&t, x->p_ns + (int64_t) i * x->n_devices, err);
-            free(t.signature);
-        }
-    } else {
+    if (!places || !x->p_ns || (!x->origins && m->options->explain))
         status = mo_fail_memory(err);
-    }
+    else if (m->g->phases)
+        status = fill_phases(m, places, err);
+    else
+        status = fill_graph(m, m->g, NULL, 1, places, err);
     free(places);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "base/minmax.h"
 #include "graph/build.h"
 #include "graph/dtype.h"
+#include "graph/phases.h"
 #include "graph/shape.h"
 #include "ingest/llm/rows.h"
 #include "ingest/operator.h"
@@ -594,14 +595,16 @@ static mo_status check_embedding(const mo_llm_model *model, mo_error *err)
                       model->unknown);
 }
 
-mo_status mo_llm_graph_make(mo_llm_model *model, const mo_llm_options *options,
-                            mo_graph **graph, mo_error *err)
+/* Makes the graph of a number of tokens behind others that are in the cache. */
+static mo_status make_run(mo_llm_model *model, const mo_llm_options *options,
+                          int64_t past, int64_t tokens, mo_graph **graph,
+                          mo_error *err)
 {
     maker m = { .model = model,
                 .options = options,
                 .layer = MO_LLM_NO_LAYER,
-                .tokens = options->prompt > 0 ? options->prompt : 1,
-                .past = options->prompt > 0 ? 0 : options->context - 1,
+                .tokens = tokens,
+                .past = past,
                 .element_bytes = mo_dtype_bits(model->dtype) / 8.0,
                 .err = err };
     mo_status status = check_embedding(model, err);
@@ -631,4 +634,36 @@ mo_status mo_llm_graph_make(mo_llm_model *model, const mo_llm_options *options,
         mo_operator_resolve(*graph);
     mo_builder_free(m.builder);
     return status;
+}
+
+static mo_status make_workload(mo_llm_model *model,
+                               const mo_llm_options *options, mo_graph **graph,
+                               mo_error *err)
+{
+    mo_phase phases[] = { { .name = "prefill", .weight = 1 },
+                          { .name = "decode", .weight = options->generate } };
+    int64_t past = options->prompt + options->generate / 2;
+    mo_status status =
+        make_run(model, options, 0, options->prompt, &phases[0].graph, err);
+
+    if (status == MO_OK)
+        status = make_run(model, options, mo_min_i64(past, options->context) - 1,
+                          1, &phases[1].graph, err);
+    if (status == MO_OK)
+        status = mo_phases_compose(model->title, phases, 2, graph, err);
+    if (status != MO_OK) {
+        mo_graph_free(phases[0].graph);
+        mo_graph_free(phases[1].graph);
+    }
+    return status;
+}
+
+mo_status mo_llm_graph_make(mo_llm_model *model, const mo_llm_options *options,
+                            mo_graph **graph, mo_error *err)
+{
+    if (options->generate > 0)
+        return make_workload(model, options, graph, err);
+    if (options->prompt > 0)
+        return make_run(model, options, 0, options->prompt, graph, err);
+    return make_run(model, options, options->context - 1, 1, graph, err);
 }

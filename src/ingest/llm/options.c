@@ -2,6 +2,7 @@
 #include "ingest/llm/options.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -44,6 +45,8 @@ static mo_status read_item(const char *item, mo_llm_options *o, mo_error *err)
         return read_tokens(item, item + 8, &o->context, err);
     if (strncmp(item, "prompt=", 7) == 0)
         return read_tokens(item, item + 7, &o->prompt, err);
+    if (strncmp(item, "generate=", 9) == 0)
+        return read_tokens(item, item + 9, &o->generate, err);
     if (strncmp(item, "cache=", 6) == 0)
         return read_cache(item, item + 6, &o->cache, err);
     o->whole_layers = strcmp(item, "layers=whole") == 0;
@@ -51,8 +54,26 @@ static mo_status read_item(const char *item, mo_llm_options *o, mo_error *err)
         return MO_OK;
     return mo_fail(err, MO_E_USAGE,
                    "--value %.60s: a language model has the values context, "
-                   "prompt, cache, and layers=whole or layers=split",
+                   "prompt, generate, cache, and layers=whole or layers=split",
                    item);
+}
+
+/* Reads items that commas separate. */
+static mo_status read_items(const char *items, mo_llm_options *o,
+                            mo_error *err)
+{
+    char item[256];
+    mo_status status = MO_OK;
+
+    while (status == MO_OK && *items) {
+        size_t length = strcspn(items, ",");
+
+        snprintf(item, sizeof item, "%.*s",
+                 (int) (length < sizeof item ? length : sizeof item), items);
+        status = read_item(item, o, err);
+        items += length + (items[length] == ',');
+    }
+    return status;
 }
 
 mo_status mo_llm_options_read(const mo_read_options *read,
@@ -68,7 +89,7 @@ mo_status mo_llm_options_read(const mo_read_options *read,
                        "dynamic dimensions; give --value prompt=TOKENS",
                        read->shapes.items[0]);
     for (size_t i = 0; read && i < read->values.count && status == MO_OK; i++)
-        status = read_item(read->values.items[i], &o, err);
+        status = read_items(read->values.items[i], &o, err);
     if (status != MO_OK)
         return status;
     if (!o.cache)
@@ -77,14 +98,20 @@ mo_status mo_llm_options_read(const mo_read_options *read,
         o.context = model->context > 0 && model->context < DEFAULT_CONTEXT
                         ? model->context
                         : DEFAULT_CONTEXT;
-        if (o.context < o.prompt)
-            o.context = o.prompt;
+        if (o.context < o.prompt + o.generate)
+            o.context = o.prompt + o.generate;
     }
-    if (o.prompt > o.context)
+    if (o.generate > 0 && o.prompt == 0)
         return mo_fail(err, MO_E_USAGE,
-                       "a prompt of %" PRId64 " tokens does not fit a context "
-                       "of %" PRId64 "; give --value context=TOKENS",
-                       o.prompt, o.context);
+                       "--value generate=%" PRId64 " needs the length of the "
+                       "prompt; give --value prompt=TOKENS",
+                       o.generate);
+    if (o.prompt > o.context - o.generate)
+        return mo_fail(err, MO_E_USAGE,
+                       "a prompt of %" PRId64 " tokens%s does not fit a "
+                       "context of %" PRId64 "; give --value context=TOKENS",
+                       o.prompt, o.generate > 0 ? " and its answer" : "",
+                       o.context);
     *options = o;
     return MO_OK;
 }
