@@ -25,7 +25,9 @@ typedef struct mo_coarsen_report {
     int clean_ops, clean_edges; /* after the clean-up, before fusion */
 } mo_coarsen_report;
 
-/* On success the caller owns *coarse and *map and frees them with
+/* Of a workload (graph/phases.h) the phases are coarsened, each by itself.
+ *
+ * On success the caller owns *coarse and *map and frees them with
  * mo_graph_free() and mo_coarsen_map_free(). */
 mo_status mo_coarsen(const mo_graph *g, const mo_coarsen_options *options,
                      mo_graph **coarse, mo_coarsen_map **map,

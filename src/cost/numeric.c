@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "graph/dtype.h"
 #include "graph/output_types.h"
+#include "graph/phases.h"
 
 /* Bits of a weight with its share of the scales: one of 16 bits for 32 weights
  * (GPTQ, AWQ, GGUF Q4), one of 8 bits for 16 (NVFP4). */
@@ -327,4 +328,27 @@ void mo_numeric_apply(const mo_numeric *numeric, mo_graph *g)
             edge->bytes = scaled_bytes(edge->bytes, factor);
         }
     }
+}
+
+mo_status mo_numeric_apply_phases(const mo_numeric *numeric, mo_graph **g,
+                                  mo_error *err)
+{
+    mo_phases *phases = (*g)->phases;
+    mo_graph *composed = NULL;
+    mo_status status;
+
+    if (!phases) {
+        mo_numeric_apply(numeric, *g);
+        return MO_OK;
+    }
+    for (int p = 0; p < phases->n; p++)
+        mo_numeric_apply(numeric, phases->items[p].graph);
+    status = mo_phases_compose((*g)->name, phases->items, phases->n, &composed,
+                               err);
+    if (status != MO_OK)
+        return status;
+    phases->n = 0; /* their graphs are those of the composition */
+    mo_graph_free(*g);
+    *g = composed;
+    return MO_OK;
 }

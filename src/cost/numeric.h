@@ -45,6 +45,11 @@ mo_status mo_numeric_read(const char *text, mo_numeric *numeric, mo_error *err);
  * as they are: they are the network's. */
 void mo_numeric_apply(const mo_numeric *numeric, mo_graph *g);
 
+/* The same; the phases of a workload (graph/phases.h) are changed, and *g is
+ * replaced by their composition. */
+mo_status mo_numeric_apply_phases(const mo_numeric *numeric, mo_graph **g,
+                                  mo_error *err);
+
 /* Returns the format that op, which is of that class, computes in: that of its
  * first operand, else of its output; of an op without element types, as if they
  * were f32. */

@@ -92,7 +92,7 @@ static mo_status read_graph(const mo_prepare_options *p, const char *path,
     if (status == MO_OK)
         status = mo_driver_load_formats(&p->load, &formats, err);
     if (status == MO_OK)
-        mo_numeric_apply(&formats, *graph);
+        status = mo_numeric_apply_phases(&formats, graph, err);
     return status;
 }
 

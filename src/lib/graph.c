@@ -65,11 +65,12 @@ mo_status mo_lib_graph_make(mo_graph *graph, const char *path,
         status = mo_driver_load_formats(&s->prepare.load, &made->formats, err);
     if (status == MO_OK)
         status = mo_graph_digest(graph, &made->digest, err);
+    if (status == MO_OK)
+        status = mo_numeric_apply_phases(&made->formats, &made->graph, err);
     if (status != MO_OK) {
         moirai_graph_free(made);
         return status;
     }
-    mo_numeric_apply(&made->formats, graph);
     *wrapped = made;
     return MO_OK;
 }
