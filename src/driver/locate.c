@@ -18,8 +18,8 @@
 #include "driver/weight_files.h"
 #include "solvers/process/path_util.h"
 
-/* Larger files are not opened while searching. */
-#define MOST_BYTES INT64_C(4294967296)
+/* Of graphs: of weights beside them only the beginning is read. */
+#define MOST_BYTES INT64_MAX
 
 /* One kind of input to search for. */
 typedef struct kind {
@@ -103,7 +103,8 @@ static bool is_profile(mo_input *input, mo_error *err)
            strcmp(root, "profile") == 0;
 }
 
-static const char *const graphs[] = { ".xml", ".graphml", ".onnx", NULL };
+static const char *const graphs[] = { ".xml",  ".graphml", ".onnx",
+                                       ".gguf", ".json",    NULL };
 static const char *const xml[] = { ".xml", ".graphml", NULL };
 static const char *const plain[] = { ".rules", ".fusion", ".txt", NULL };
 

@@ -3,10 +3,12 @@
 
 #include "driver/prepare.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "coarsen/coarsen.h"
 #include "cost/predict/fused_time.h"
+#include "graph/phases.h"
 #include "ingest/read.h"
 #include "schedule/bound/memory_bound.h"
 
@@ -128,6 +130,41 @@ mo_status mo_prepare_coarsen(const char *fusion, const mo_graph *fine,
     return status;
 }
 
+static void free_phases(const mo_graph *g, mo_instance **phases)
+{
+    for (int p = 0; phases && p < g->phases->n; p++)
+        mo_instance_free(phases[p]);
+    free(phases);
+}
+
+/* Makes the instances of the phases of g, if it is a workload. */
+static mo_status make_phases(const mo_driver_load_options *load,
+                             const char *path, const mo_graph *g,
+                             const mo_driver_devices *devices,
+                             const mo_driver_log *logger, mo_instance ***phases,
+                             mo_error *err)
+{
+    mo_driver_load_options any_size = *load;
+    mo_instance **made;
+    mo_status status = MO_OK;
+
+    if (!g->phases)
+        return MO_OK;
+    any_size.any_size = true;
+    made = calloc((size_t) g->phases->n, sizeof *made);
+    if (!made)
+        return mo_fail_memory(err);
+    for (int p = 0; p < g->phases->n && status == MO_OK; p++)
+        status = mo_driver_load_instance(&any_size, path,
+                                         g->phases->items[p].graph, devices,
+                                         logger, &made[p], err);
+    if (status == MO_OK)
+        *phases = made;
+    else
+        free_phases(g, made);
+    return status;
+}
+
 /* Without fusion the graph is not cleaned either: bounds then refer to the
  * user's own graph. */
 mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
@@ -137,7 +174,7 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
     mo_graph *fine = NULL;
     mo_driver_devices devices = { 0 };
     mo_coarsened coarse = { 0 };
-    mo_instance *x = NULL;
+    mo_instance *x = NULL, **phases = NULL;
     mo_driver_load_options load = p->load;
     bool fuses = strcmp(p->fusion, "none") != 0;
     uint64_t digest = 0;
@@ -153,7 +190,11 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
         status =
             mo_driver_load_instance(&load, path, fuses ? coarse.graph : fine,
                                     &devices, logger, &x, err);
+    if (status == MO_OK)
+        status = make_phases(&load, path, fuses ? coarse.graph : fine, &devices,
+                             logger, &phases, err);
     if (status != MO_OK) {
+        mo_instance_free(x);
         mo_coarsen_map_free(coarse.map);
         mo_graph_free(coarse.graph);
         mo_driver_devices_clear(&devices);
@@ -167,6 +208,7 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
         .cluster = devices.cluster,
         .profile = devices.profile,
         .instance = x,
+        .phases = phases,
         .made_of = { .fusion = coarse.has_rules ? "file" : p->fusion,
                      .graph_digest = digest,
                      .has_rules = coarse.has_rules,
@@ -183,6 +225,8 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
 
 void mo_problem_clear(mo_problem *problem)
 {
+    if (problem->phases)
+        free_phases(mo_problem_placed(problem), problem->phases);
     mo_instance_free(problem->instance);
     mo_profile_free(problem->profile);
     mo_cluster_free(problem->cluster);

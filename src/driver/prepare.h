@@ -108,6 +108,8 @@ typedef struct mo_problem {
     mo_cluster *cluster;
     mo_profile *profile; /* or NULL */
     mo_instance *instance;
+    mo_instance **phases; /* of the graphs of a workload's phases, times of one
+                             run; NULL: it is no workload */
     mo_identity_options made_of; /* inputs for the identity of a model; its
                                     texts are borrowed from the caller's */
 } mo_problem;

@@ -11,6 +11,7 @@
 
 #include "base/reader.h"
 #include "models/formulation.h"
+#include "schedule/phase_schedule.h"
 #include "solvers/answer/placement_list.h"
 #include "solvers/registry.h"
 #include "solvers/search/driver/certificate.h"
@@ -20,6 +21,7 @@
 
 void mo_review_clear(mo_review *r)
 {
+    free(r->phases);
     mo_proof_free(r->proof);
     mo_answer_evaluation_clear(&r->evaluation);
     mo_problem_clear(&r->problem);
@@ -146,6 +148,8 @@ mo_report_verdict mo_review_report(const mo_review *r)
         .bound_by = r->evaluation.lower.which,
         .proof = &r->proven,
         .seconds = -1,
+        .phases = r->phases,
+        .n_phases = r->n_phases,
     };
 }
 
@@ -374,6 +378,44 @@ static void take_proof(mo_review *review)
             (mo_lower_bound){ review->proven.bound_ns, MO_REPORT_PROOF_NAME };
 }
 
+/* Times the phases of a workload, each by itself.  They take no longer than the
+ * schedule of them all. */
+static mo_status time_phases(mo_review *review, mo_error *err)
+{
+    const mo_problem *problem = &review->problem;
+    const mo_schedule *s = review->evaluation.schedule;
+    const mo_phases *phases =
+        problem->phases ? mo_problem_placed(problem)->phases : NULL;
+    int64_t sum_ns = 0;
+    mo_status status = MO_OK;
+
+    if (!phases || !mo_answer_evaluation_valid(&review->evaluation))
+        return MO_OK;
+    review->phases = calloc((size_t) phases->n, sizeof *review->phases);
+    if (!review->phases)
+        return mo_fail_memory(err);
+    for (int p = 0; p < phases->n && status == MO_OK; p++) {
+        const mo_phase *phase = &phases->items[p];
+        mo_schedule *alone = NULL;
+
+        status = mo_phase_schedule_make(phases, p, problem->instance, s,
+                                        problem->phases[p], &alone, err);
+        if (status != MO_OK)
+            break;
+        review->phases[review->n_phases++] = (mo_report_phase){
+            phase->name, phase->weight, alone->makespan_ns
+        };
+        sum_ns += phase->weight * alone->makespan_ns;
+        mo_schedule_free(alone);
+    }
+    if (status == MO_OK && sum_ns > s->makespan_ns)
+        snprintf(review->evaluation.first_error,
+                 sizeof review->evaluation.first_error,
+                 "the phases take %.3f us together, more than the makespan",
+                 (double) sum_ns / 1000);
+    return status;
+}
+
 mo_status mo_review_file(const mo_review_source *from, const char *path,
                          mo_review *review, mo_error *err)
 {
@@ -397,6 +439,8 @@ mo_status mo_review_file(const mo_review_source *from, const char *path,
         status = evaluate_listing(from, name, text, size, review, err);
     else if (status == MO_OK)
         status = evaluate_columns(from, name, text, size, review, err);
+    if (status == MO_OK)
+        status = time_phases(review, err);
     mo_driver_log_step(from->logger, &step, "bounding");
     if (status == MO_OK && !from->without_bound)
         status = verify_proof(from->logger, name, text, size, review, err);

@@ -48,6 +48,8 @@ typedef struct mo_review {
     mo_report_claim claim; /* of the file; not believed */
     mo_proof *proof;       /* certificate in the file, owned; NULL: none */
     mo_report_proof proven; /* what it proves */
+    mo_report_phase *phases; /* of a workload, owned; NULL: none */
+    int n_phases;
 } mo_review;
 
 /* Frees the members. A review begins as zeros and is cleared by the caller,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/verdict.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -163,6 +164,22 @@ static void put_pipeline(const mo_answer_evaluation *j, mo_out *out)
                   mo_format_time(j->schedule->makespan_ns, text));
 }
 
+/* Each phase of a workload, run by itself. */
+static void put_phases(const mo_report_verdict *r, mo_out *out)
+{
+    char name[NAME_ROOM], once[MO_FORMAT_SIZE], all[MO_FORMAT_SIZE];
+
+    for (int p = 0; p < r->n_phases; p++) {
+        const mo_report_phase *phase = &r->phases[p];
+
+        mo_out_printf(out, "%-12s%s = %" PRId64 " x %s, %s\n", "phase",
+                      mo_format_time(phase->weight * phase->makespan_ns, all),
+                      phase->weight,
+                      mo_format_time(phase->makespan_ns, once),
+                      mo_utf8_escape_controls(name, sizeof name, phase->name));
+    }
+}
+
 /* A schedule that violates a constraint has no gap: bounds are of valid
  * ones. */
 static void put_times(const mo_report_verdict *r, mo_out *out)
@@ -176,6 +193,7 @@ static void put_times(const mo_report_verdict *r, mo_out *out)
         mo_out_printf(out, ", claimed %s%s", mo_format_time(j->claim_ns, text),
                       is_reached(j) ? "" : ", which is not reached");
     mo_out_text(out, "\n");
+    put_phases(r, out);
     if (j->period_ns >= 0)
         put_pipeline(j, out);
     else if (j->rebuilt)
@@ -246,6 +264,19 @@ static void json_known(mo_json_writer *w, const char *key, const char *value)
         mo_json_put_text(w, key, value);
 }
 
+static void json_phases(const mo_report_verdict *r, mo_json_writer *w)
+{
+    mo_json_begin_array(w, "phases", MO_JSON_LINES);
+    for (int p = 0; p < r->n_phases; p++) {
+        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(w, "name", r->phases[p].name);
+        mo_json_put_int(w, "weight", r->phases[p].weight);
+        mo_json_put_us(w, "makespan_us", r->phases[p].makespan_ns);
+        mo_json_end(w);
+    }
+    mo_json_end(w);
+}
+
 static void json_times(const mo_report_verdict *r, mo_json_writer *w)
 {
     const mo_answer_evaluation *j = r->evaluation;
@@ -263,6 +294,8 @@ static void json_times(const mo_report_verdict *r, mo_json_writer *w)
         mo_json_put_text(w, "bottleneck", j->bottleneck);
     }
     mo_json_put_us(w, "makespan_us", j->schedule->makespan_ns);
+    if (r->n_phases > 0)
+        json_phases(r, w);
     mo_json_put_bool(w, "times_in_file", !j->rebuilt);
     if (mo_answer_evaluation_valid(j)) {
         mo_json_put_us(w, "bound_us", r->bound_ns);

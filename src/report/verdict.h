@@ -32,6 +32,13 @@ typedef struct mo_report_proof {
     char why[320]; /* why it proves less than it claims; "": it does not */
 } mo_report_proof;
 
+/* A phase of a workload. */
+typedef struct mo_report_phase {
+    const char *name;
+    int64_t weight;
+    int64_t makespan_ns; /* of one run */
+} mo_report_phase;
+
 typedef struct mo_report_verdict {
     const char *graph, *cluster; /* files or names */
     int ops, edges;              /* of the graph as read */
@@ -58,6 +65,8 @@ typedef struct mo_report_verdict {
     int64_t own_bound_ns;
     const char *own_bound_by;
     double seconds; /* negative: unknown */
+    const mo_report_phase *phases; /* NULL: it is no workload */
+    int n_phases;
 } mo_report_verdict;
 
 void mo_report_verdict_text(const mo_report_verdict *report, mo_out *out);
