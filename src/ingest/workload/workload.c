@@ -126,6 +126,18 @@ static mo_status start(void *state, const mo_xml_element *element,
                   "a workload has elements <phase>", err);
 }
 
+static mo_status end(void *state, const char *name, const char *text,
+                     size_t length, int line, mo_error *err)
+{
+    (void) state;
+    (void) name;
+    (void) text;
+    (void) length;
+    (void) line;
+    (void) err;
+    return MO_OK;
+}
+
 /* The graph's file without folder and suffix, unless the phase has a name. */
 static mo_status name_phase(const document *d, phase_element *p, mo_error *err)
 {
@@ -235,7 +247,7 @@ static mo_status read_phases(document *d, const mo_read_options *options,
 mo_status mo_workload_read(mo_input *input, const mo_read_options *options,
                            mo_graph **graph, mo_error *err)
 {
-    static const mo_xml_handler handler = { start, NULL };
+    static const mo_xml_handler handler = { start, end };
     document d = { .file = mo_input_name(input), .arena = mo_arena_new() };
     mo_status status =
         d.arena ? mo_xml_parse(input, &handler, &d, &d.xml, err)
