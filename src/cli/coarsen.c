@@ -17,6 +17,7 @@
 #include "driver/output_guard.h"
 #include "driver/prepare.h"
 #include "driver/suggest.h"
+#include "graph/phases.h"
 #include "graph/summary.h"
 #include "ingest/graphml.h"
 #include "ingest/read.h"
@@ -233,6 +234,8 @@ static mo_status run_coarsen(void *context, char **operands, size_t n_operands,
         if (status == MO_OK)
             status = read_cluster(s, path, &w, err);
     }
+    if (status == MO_OK && (s->output || s->dot))
+        status = mo_phases_refuse(w.fine, err);
     if (status == MO_OK)
         status = coarsen_graph(s, &w, err);
     if (status == MO_OK) {

@@ -130,9 +130,9 @@ mo_status mo_prepare_coarsen(const char *fusion, const mo_graph *fine,
     return status;
 }
 
-static void free_phases(const mo_graph *g, mo_instance **phases)
+static void free_phases(mo_instance **phases, int n)
 {
-    for (int p = 0; phases && p < g->phases->n; p++)
+    for (int p = 0; phases && p < n; p++)
         mo_instance_free(phases[p]);
     free(phases);
 }
@@ -161,7 +161,7 @@ static mo_status make_phases(const mo_driver_load_options *load,
     if (status == MO_OK)
         *phases = made;
     else
-        free_phases(g, made);
+        free_phases(made, g->phases->n);
     return status;
 }
 
@@ -209,6 +209,7 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
         .profile = devices.profile,
         .instance = x,
         .phases = phases,
+        .n_phases = phases ? fine->phases->n : 0,
         .made_of = { .fusion = coarse.has_rules ? "file" : p->fusion,
                      .graph_digest = digest,
                      .has_rules = coarse.has_rules,
@@ -225,8 +226,7 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
 
 void mo_problem_clear(mo_problem *problem)
 {
-    if (problem->phases)
-        free_phases(mo_problem_placed(problem), problem->phases);
+    free_phases(problem->phases, problem->n_phases);
     mo_instance_free(problem->instance);
     mo_profile_free(problem->profile);
     mo_cluster_free(problem->cluster);

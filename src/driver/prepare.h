@@ -110,6 +110,7 @@ typedef struct mo_problem {
     mo_instance *instance;
     mo_instance **phases; /* of the graphs of a workload's phases, times of one
                              run; NULL: it is no workload */
+    int n_phases;
     mo_identity_options made_of; /* inputs for the identity of a model; its
                                     texts are borrowed from the caller's */
 } mo_problem;

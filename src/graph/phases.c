@@ -577,6 +577,16 @@ void mo_phases_free(mo_phases *phases)
         mo_graph_free(phases->items[p].graph);
 }
 
+mo_status mo_phases_refuse(const mo_graph *g, mo_error *err)
+{
+    if (!g->phases)
+        return MO_OK;
+    return mo_fail(err, MO_E_SUPPORT,
+                   "this is a workload of %d phases; give the graph of one of "
+                   "them",
+                   g->phases->n);
+}
+
 int64_t mo_phases_transfer_weight(const mo_phases *phases, int from, int to)
 {
     bool is_order =

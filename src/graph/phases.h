@@ -67,6 +67,10 @@ mo_status mo_phases_compose(const char *name, const mo_phase *phases, int n,
 /* Frees the graphs of the phases, too; NULL is allowed. */
 void mo_phases_free(mo_phases *phases);
 
+/* Fails with MO_E_SUPPORT if g is a workload: it cannot be run, or written as a
+ * graph. */
+mo_status mo_phases_refuse(const mo_graph *g, mo_error *err);
+
 /* Returns the number of times that a transfer between two ops of the composed
  * graph is made: the weight of the phase; 0 to a gate. */
 int64_t mo_phases_transfer_weight(const mo_phases *phases, int from, int to);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "graph/phases.h"
 #include "ingest/graphml.h"
 #include "ingest/read.h"
 #include "lib/handles.h"
@@ -262,8 +263,11 @@ moirai_status moirai_graph_write(const moirai_graph *graph, const char *path,
 {
     mo_out *out = NULL;
     mo_status status =
-        mo_lib_open_output(path, write, context, &out, mo_lib_error(err));
+        mo_phases_refuse(graph->graph, mo_lib_error(err));
 
+    if (status == MO_OK)
+        status =
+            mo_lib_open_output(path, write, context, &out, mo_lib_error(err));
     if (status == MO_OK)
         mo_graphml_write(graph->graph, out);
     return mo_lib_status(mo_lib_close_output(out, status, mo_lib_error(err)));

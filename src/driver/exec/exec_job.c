@@ -19,6 +19,7 @@
 #include "exec/plan/build.h"
 #include "exec/plan/verify/verify.h"
 #include "exec/tensor/mmap_file.h"
+#include "graph/phases.h"
 #include "ingest/read.h"
 #include "ingest/work/weight_attrs.h"
 #include "schedule/bound/memory_bound.h"
@@ -273,9 +274,13 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
                     .bundle = job->bundle };
     double begin = mo_driver_clock_s();
     mo_progress step;
-    mo_status status = check_made_up(job->review.problem.fine, random,
-                                     o->wants.memory_mib << 20, err);
+    mo_status status = mo_phases_refuse(job->review.problem.fine, err);
 
+    if (status == MO_OK)
+        status = check_made_up(job->review.problem.fine, random,
+                               o->wants.memory_mib << 20, err);
+    else
+        mo_error_set_location(err, graph, 0);
     mo_driver_log_step(&o->logger, &step, "reading weights");
     if (status == MO_OK)
         status = mo_weights_new(job->review.problem.fine, &options,
