@@ -2,6 +2,7 @@
 /* Tests of ingest/gguf.h: graph, byte orders, options, hostile headers. */
 #include <config.h>
 
+#include "graph/phases.h"
 #include "ingest/gguf.h"
 
 #include <string.h>
@@ -109,6 +110,41 @@ START_TEST(a_prompt_is_computed_at_once_but_for_the_head)
 }
 END_TEST
 
+/* Weights and cache count once, and the cache has room for the context. */
+START_TEST(prompt_and_answer_are_a_workload)
+{
+    const char *values[] = { "prompt=10,generate=7", "context=100" };
+    gguf_text f = { .size = 0 };
+    mo_graph *one = NULL, *g = NULL;
+    const mo_phase *phases;
+    mo_error err;
+    int64_t bytes = 0;
+
+    gguf_decoder(&f);
+    ck_assert_int_eq(read_with(&f, &values[1], 1, &one, &err), MO_OK);
+    ck_assert_int_eq(read_with(&f, values, 2, &g, &err), MO_OK);
+    phases = g->phases->items;
+    ck_assert_int_eq(g->phases->n, 2);
+    ck_assert_str_eq(phases[0].name, "prefill");
+    ck_assert_int_eq(phases[0].weight, 1);
+    ck_assert_str_eq(phases[1].name, "decode");
+    ck_assert_int_eq(phases[1].weight, 7);
+    for (int i = 0; i < g->n_ops; i++)
+        bytes += g->ops[i].memory_bytes;
+    for (int i = 0; i < one->n_ops; i++) {
+        bytes -= one->ops[i].memory_bytes;
+        /* 13 of the 100 tokens of the cache are read. */
+        if (strcmp(one->ops[i].name, "blk.0.attn") == 0)
+            ck_assert_double_eq(one->ops[i].bytes -
+                                    phases[1].graph->ops[i].bytes,
+                                (100 - 13) * CACHE_BYTES);
+    }
+    ck_assert_int_eq(bytes, 0);
+    mo_graph_free(one);
+    mo_graph_free(g);
+}
+END_TEST
+
 START_TEST(a_whole_layer_is_one_group)
 {
     const char *values[] = { "layers=whole" };
@@ -133,6 +169,9 @@ static const struct {
     { "context=0", "is no number of tokens" },
     { "context=many", "is no number of tokens" },
     { "prompt=5000", NULL },
+    { "generate=0", "is no number of tokens" },
+    { "generate=8", "needs the length of the prompt" },
+    { "prompt=99,generate=2,context=100", "and its answer does not fit" },
     { "cache=q2_k", "is no type of a cache" },
     { "rate=1", "has the values context" },
     { "layers=half", "layers=whole or layers=split" },
@@ -400,6 +439,7 @@ SUITE(gguf)
     TEST(versions_and_byte_orders_give_the_same_graph);
     TEST(the_cache_is_as_long_as_the_context);
     TEST(a_prompt_is_computed_at_once_but_for_the_head);
+    TEST(prompt_and_answer_are_a_workload);
     TEST(a_whole_layer_is_one_group);
     EACH(wrong_values_are_rejected, COUNT(wrong_values));
     TEST(a_truncated_header_is_rejected);

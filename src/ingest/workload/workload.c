@@ -194,6 +194,34 @@ static const char *path_of(const document *d, const char *path)
     return made;
 }
 
+/* A workload in a workload could be itself. */
+static mo_status read_graph(const document *d, const char *path,
+                            const mo_read_options *options,
+                            const phase_element *from, mo_graph **graph,
+                            mo_error *err)
+{
+    const mo_read_format *format = NULL;
+    mo_input *input = NULL;
+    mo_status status = mo_input_open(path, &input, err);
+
+    if (status == MO_OK)
+        status = mo_read_find_format(input, &format, err);
+    if (status == MO_OK && format && format->read == mo_workload_read)
+        status = mo_fail_at(err, MO_E_SUPPORT, d->file, from->line,
+                            "'%.200s' is a workload itself; list its phases "
+                            "here",
+                            from->path);
+    if (status == MO_OK)
+        status = mo_read_input(input, options, graph, NULL, err);
+    mo_input_close(input);
+    if (status == MO_OK && (*graph)->phases)
+        status = mo_fail_at(err, MO_E_SUPPORT, d->file, from->line,
+                            "the value generate makes a workload of "
+                            "'%.200s'; give a phase the value prompt or context",
+                            from->path);
+    return status;
+}
+
 static mo_status read_phase(const document *d, const mo_read_options *options,
                             const phase_element *from, mo_phase *phase,
                             mo_error *err)
@@ -213,12 +241,7 @@ static mo_status read_phase(const document *d, const mo_read_options *options,
         status = join_lists(d, options ? &options->values : NULL, from->value,
                             &its.values, err);
     if (status == MO_OK)
-        status = mo_read_graph(path, &its, &phase->graph, NULL, err);
-    if (status == MO_OK && phase->graph->phases)
-        status = mo_fail_at(err, MO_E_SUPPORT, d->file, from->line,
-                            "'%.200s' is a workload itself; list its phases "
-                            "here",
-                            from->path);
+        status = read_graph(d, path, &its, from, &phase->graph, err);
     phase->name = from->name;
     phase->weight = from->weight;
     return status;

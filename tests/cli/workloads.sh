@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
+# Tests of workloads, moirai-workload(5): every command that takes a graph.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+
+unset MOIRAI_CLUSTER MOIRAI_PATH
+cp "$top_srcdir/examples/inception.graphml" "$work"
+cp "$top_srcdir/tests/fuzz/corpus/gguf/llama" "$work/model.gguf"
+cd "$work" || exit 1
+cat >w.xml <<'END'
+<workload name="twice">
+  <phase name="p" graph="inception.graphml" weight="3"/>
+  <phase name="q" graph="inception.graphml" weight="4"/>
+</workload>
+END
+set -- -q -c inter-server
+
+# Two phases of one graph are seven runs of it.
+ok "the graph alone" moirai-place "$@" --rounds 9 -o one.sol inception.graphml
+ok "is placed as a workload" moirai-place "$@" --rounds 9 -o w.sol w.xml
+moirai-check --json one.sol >one.json
+moirai-check --json w.sol >w.json
+cat >compare.py <<'END'
+import json, math
+one, w = (json.load(open(f"{name}.json")) for name in ("one", "w"))
+assert math.isclose(w["makespan_us"], 7 * one["makespan_us"], abs_tol=0.01)
+assert [p["weight"] for p in w["phases"]] == [3, 4]
+assert math.isclose(sum(p["weight"] * p["makespan_us"] for p in w["phases"]),
+                    w["makespan_us"], abs_tol=0.01)
+place = w["placement"]
+for op in place:
+    name = op.split("@")[0].split(">")[0]
+    assert name == "" or place[op] == place[name], op
+END
+ok "takes seven times as long, and copies share a device" \
+    "${MOIRAI_PYTHON:-python3}" compare.py
+ok "a check shows the phases" sh -c 'moirai-check w.sol | grep -q "x [0-9.]* .s, q"'
+ok "a placement without times is valid" sh -c \
+    'moirai-check -q -c inter-server --graph w.xml w.json'
+ok "a model is written" moirai-emit "$@" -o w.lp w.xml
+ok "a report" moirai-report -o w.html w.sol
+ok "info knows the format" sh -c 'moirai-info w.xml | grep -q "format *workload"'
+ok "numeric formats apply to phases" moirai-place "$@" --rounds 1 \
+    --precision f16 -o half.sol w.xml
+ok "and are checked" moirai-check -q half.sol
+for objective in latency period; do
+    ok "objective $objective" moirai-place "$@" --rounds 1 --memory live \
+        --objective $objective -o w.sol w.xml
+    ok "is valid" moirai-check -q w.sol
+done
+
+# A language model.
+ok "prompt and answer" moirai-place "$@" --rounds 2 \
+    --value prompt=20,generate=10 -o m.sol model.gguf
+ok "are phases" sh -c 'moirai-check m.sol | grep -q "= 10 x .*, decode"'
+ok "as whole layers" moirai-place "$@" --rounds 2 --value layers=whole \
+    --value prompt=20,generate=10 -o m.sol model.gguf
+ok "that are valid" moirai-check -q m.sol
+
+complains "a workload is not run" 1 "give the graph of one" moirai-exec w.xml
+complains "nor written" 1 "give the graph of one" \
+    moirai-coarsen -o out.graphml w.xml
+done_testing
