@@ -345,7 +345,8 @@ static mo_status copy_texts(mo_contraction *c, mo_op *op, mo_error *err)
 {
     const char **texts[] = { &op->label, &op->type,     &op->shape,
                              &op->dtype, &op->attrs,    &op->weights,
-                             &op->pin,   &op->colocate, &op->members };
+                             &op->pin,   &op->colocate, &op->members,
+                             &op->state };
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts && status == MO_OK; i++)

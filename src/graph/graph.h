@@ -57,6 +57,8 @@ typedef struct mo_op {
     const char *weights;  /* "file:offset:size:dtype:shape", or NULL */
     const char *pin;      /* device id it must be placed on, or NULL */
     const char *colocate; /* ops with the same text share a device, or NULL */
+    const char *state;    /* name of the state that it reads or writes
+                             (ingest/state.h), or NULL */
     const char *members;  /* a coarse op: the names of the ops it stands for,
                              one at least, ["conv1","relu1"], or NULL */
     /* Parsed from the texts above by mo_builder_finish, for output_types.h and

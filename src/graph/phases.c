@@ -214,10 +214,10 @@ static mo_status copy_texts(const composer *c, const mo_op *from, mo_op *op)
 {
     const char *const texts[] = { from->label,  from->type,    from->shape,
                                   from->dtype,  from->attrs,   from->weights,
-                                  from->pin,    from->members };
+                                  from->pin,    from->members, from->state };
     const char **copies[] = { &op->label,   &op->type, &op->shape,
                               &op->dtype,   &op->attrs, &op->weights,
-                              &op->pin,     &op->members };
+                              &op->pin,     &op->members, &op->state };
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts && status == MO_OK; i++)

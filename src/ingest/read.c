@@ -9,6 +9,7 @@
 #include "ingest/hf.h"
 #include "ingest/onnx.h"
 #include "ingest/openvino.h"
+#include "ingest/state.h"
 #include "ingest/work.h"
 #include "ingest/workload.h"
 #include "ingest/xml.h"
@@ -196,6 +197,8 @@ mo_status mo_read_input(mo_input *input, const mo_read_options *options,
         status = f->read(input, options, &g, err);
     if (status == MO_OK && !g->phases)
         status = mo_work_fill(g, err);
+    if (status == MO_OK && !g->phases)
+        status = mo_state_apply(g, err);
     if (status != MO_OK) {
         mo_graph_free(g);
         return status;

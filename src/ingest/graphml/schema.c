@@ -16,6 +16,7 @@ static const mo_graphml_attribute node_attributes[] = {
     { { "weights" }, MO_GRAPHML_TEXT, OP(weights) },
     { { "pin" }, MO_GRAPHML_TEXT, OP(pin) },
     { { "colocate" }, MO_GRAPHML_TEXT, OP(colocate) },
+    { { "state" }, MO_GRAPHML_TEXT, OP(state) },
     { { "members" }, MO_GRAPHML_NAMES, OP(members) },
     { { "flops" }, MO_GRAPHML_AMOUNT, OP(flops) },
     { { "bytes" }, MO_GRAPHML_AMOUNT, OP(bytes) },

@@ -53,14 +53,14 @@ typedef enum mo_graphml_role {
 /* Indices of attributes that the code refers to. */
 enum {
     MO_GRAPHML_LABEL = 1, /* of nodes */
-    MO_GRAPHML_MEMORY = 11,
-    MO_GRAPHML_CONSTANT = 15,
-    MO_GRAPHML_OUTPUT = 16,
+    MO_GRAPHML_MEMORY = 12,
+    MO_GRAPHML_CONSTANT = 16,
+    MO_GRAPHML_OUTPUT = 17,
     MO_GRAPHML_BYTES = 0, /* of edges */
     MO_GRAPHML_SRC_PORT = 1,
     MO_GRAPHML_DST_PORT = 2,
     MO_GRAPHML_TENSOR = 3,
-    MO_GRAPHML_MAX_ATTRIBUTES = 18
+    MO_GRAPHML_MAX_ATTRIBUTES = 19
 };
 
 typedef struct mo_graphml_attributes {

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ingest/state.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/intern.h"
+#include "base/minmax.h"
+#include "graph/op_attrs.h"
+#include "ingest/operator.h"
+
+typedef struct states {
+    mo_graph *g;
+    mo_intern *names; /* of states and of groups, with a letter in front */
+    mo_arena *arena;
+    int *parent;    /* by op: union-find of what shares a device */
+    int *first;     /* by name: the first op that has it, -1 */
+    bool *is_state; /* by root */
+} states;
+
+static bool is_kind(const mo_op *op, const char *name)
+{
+    return op->kind && strcmp(op->kind->name, name) == 0;
+}
+
+/* Returns the name of the state that op reads or writes, and its length; NULL:
+ * none. */
+static const char *state_of(const mo_op *op, size_t *length)
+{
+    const mo_attr *id = is_kind(op, "ReadValue") || is_kind(op, "Assign")
+                            ? mo_attr_find_string(op->attr_list, "variable_id")
+                            : NULL;
+
+    *length = op->state ? strlen(op->state) : id ? id->length : 0;
+    return op->state ? op->state : id ? id->text : NULL;
+}
+
+static int find_root(int *parent, int op)
+{
+    while (parent[op] != op)
+        op = parent[op] = parent[parent[op]];
+    return op;
+}
+
+static void join(states *s, int a, int b)
+{
+    a = find_root(s->parent, a);
+    b = find_root(s->parent, b);
+    /* The first op of a group is its root. */
+    s->parent[mo_max_int(a, b)] = mo_min_int(a, b);
+}
+
+/* Joins the op with all that have the same name. */
+static mo_status join_name(states *s, char kind, const char *text,
+                           size_t length, int op, mo_error *err)
+{
+    char *name = mo_arena_array(s->arena, length + 1, 1);
+    int number, n = mo_intern_count(s->names);
+    mo_status status;
+
+    if (!name)
+        return mo_fail_memory(err);
+    name[0] = kind;
+    memcpy(name + 1, text, length);
+    status = mo_intern_put(s->names, name, length + 1, &number, err);
+    if (status == MO_OK && number == n)
+        s->first[number] = op;
+    if (status == MO_OK)
+        join(s, s->first[number], op);
+    return status;
+}
+
+static void join_neighbours(states *s, int i)
+{
+    mo_graph *g = s->g;
+    mo_op *op = &g->ops[i];
+    bool is_input =
+        is_kind(op, "ReadValue") || mo_graph_in_degree(g, i) == 0;
+    bool is_sink = is_kind(op, "Assign") ||
+                   (op->kind && op->kind->class == MO_CLASS_NONE);
+
+    for (int e = g->out_start[i]; e < g->out_start[i + 1] && is_input; e++)
+        join(s, i, g->edges[e].to);
+    for (int e = g->in_start[i]; e < g->in_start[i + 1] && is_sink; e++)
+        join(s, i, g->edges[g->in_edges[e]].from);
+    if (is_input && op->output_bytes > 0) {
+        op->memory_bytes = mo_max_i64(op->memory_bytes, op->output_bytes);
+        op->weight_bytes = mo_max_i64(op->weight_bytes, op->output_bytes);
+    }
+}
+
+static mo_status join_all(states *s, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < s->g->n_ops; i++)
+        s->parent[i] = i;
+    for (int i = 0; i < s->g->n_ops && status == MO_OK; i++) {
+        const mo_op *op = &s->g->ops[i];
+        size_t length;
+        const char *name = state_of(op, &length);
+
+        if (op->colocate)
+            status = join_name(s, 'g', op->colocate, strlen(op->colocate), i,
+                               err);
+        if (status == MO_OK && name)
+            status = join_name(s, 's', name, length, i, err);
+        if (status == MO_OK && name)
+            join_neighbours(s, i);
+    }
+    return status;
+}
+
+/* A group has the text of one of its ops, else the name of its first op. */
+static mo_status set_groups(states *s, mo_error *err)
+{
+    mo_graph *g = s->g;
+    const char **text = mo_arena_array(s->arena, (size_t) g->n_ops + 1,
+                                       sizeof *text);
+
+    if (!text)
+        return mo_fail_memory(err);
+    for (int i = 0; i < g->n_ops; i++) {
+        int root = find_root(s->parent, i);
+        size_t length;
+
+        s->is_state[root] |= state_of(&g->ops[i], &length) != NULL;
+        if (!text[root])
+            text[root] = g->ops[i].colocate;
+    }
+    for (int i = 0; i < g->n_ops; i++) {
+        int root = find_root(s->parent, i);
+
+        if (s->is_state[root])
+            g->ops[i].colocate = text[root] ? text[root] : g->ops[root].name;
+    }
+    return MO_OK;
+}
+
+mo_status mo_state_apply(mo_graph *g, mo_error *err)
+{
+    states s = { .g = g };
+    size_t n = (size_t) g->n_ops + 1, length;
+    bool has_state = false;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < g->n_ops && !has_state; i++)
+        has_state = state_of(&g->ops[i], &length) != NULL;
+    if (!has_state)
+        return MO_OK;
+    s.arena = mo_arena_new();
+    s.names = s.arena ? mo_intern_new(s.arena) : NULL;
+    s.parent = calloc(n, sizeof *s.parent);
+    s.first = calloc(2 * n, sizeof *s.first);
+    s.is_state = calloc(n, sizeof *s.is_state);
+    if (!s.names || !s.parent || !s.first || !s.is_state)
+        status = mo_fail_memory(err);
+    if (status == MO_OK)
+        status = join_all(&s, err);
+    if (status == MO_OK)
+        status = set_groups(&s, err);
+    free(s.is_state);
+    free(s.first);
+    free(s.parent);
+    mo_intern_free(s.names);
+    mo_arena_free(s.arena);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * state.h - states of a network: values that stay on a device from one run to
+ * the next, such as the cache of a decoder.
+ *
+ * An input reads the state and an output writes it: ReadValue and Assign of
+ * OpenVINO with one variable_id, or two ops with one mo_op.state.
+ */
+#ifndef MO_INGEST_STATE_H
+#define MO_INGEST_STATE_H
+
+#include "base/error.h"
+#include "graph/graph.h"
+
+/*
+ * Puts both ops of every state on one device, with the readers of the input
+ * and, of an Assign or Result, with its producers: a state is never sent.  Its
+ * bytes are in the memory of the input, which stays.  Colocation groups that a
+ * state joins become one.  Applied twice, it changes nothing more.
+ */
+mo_status mo_state_apply(mo_graph *g, mo_error *err);
+
+#endif
