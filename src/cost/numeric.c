@@ -343,8 +343,8 @@ mo_status mo_numeric_apply_phases(const mo_numeric *numeric, mo_graph **g,
     }
     for (int p = 0; p < phases->n; p++)
         mo_numeric_apply(numeric, phases->items[p].graph);
-    status = mo_phases_compose((*g)->name, phases->items, phases->n, &composed,
-                               err);
+    status =
+        mo_phases_compose((*g)->name, phases->items, phases->n, &composed, err);
     if (status != MO_OK)
         return status;
     phases->n = 0; /* their graphs are those of the composition */

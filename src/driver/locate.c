@@ -104,7 +104,7 @@ static bool is_profile(mo_input *input, mo_error *err)
 }
 
 static const char *const graphs[] = { ".xml",  ".graphml", ".onnx",
-                                       ".gguf", ".json",    NULL };
+                                      ".gguf", ".json",    NULL };
 static const char *const xml[] = { ".xml", ".graphml", NULL };
 static const char *const plain[] = { ".rules", ".fusion", ".txt", NULL };
 

@@ -155,9 +155,9 @@ static mo_status make_phases(const mo_driver_load_options *load,
     if (!made)
         return mo_fail_memory(err);
     for (int p = 0; p < g->phases->n && status == MO_OK; p++)
-        status = mo_driver_load_instance(&any_size, path,
-                                         g->phases->items[p].graph, devices,
-                                         logger, &made[p], err);
+        status =
+            mo_driver_load_instance(&any_size, path, g->phases->items[p].graph,
+                                    devices, logger, &made[p], err);
     if (status == MO_OK)
         *phases = made;
     else

@@ -402,9 +402,8 @@ static mo_status time_phases(mo_review *review, mo_error *err)
                                         problem->phases[p], &alone, err);
         if (status != MO_OK)
             break;
-        review->phases[review->n_phases++] = (mo_report_phase){
-            phase->name, phase->weight, alone->makespan_ns
-        };
+        review->phases[review->n_phases++] =
+            (mo_report_phase){ phase->name, phase->weight, alone->makespan_ns };
         sum_ns += phase->weight * alone->makespan_ns;
         mo_schedule_free(alone);
     }

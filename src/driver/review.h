@@ -45,9 +45,9 @@ typedef struct mo_review {
     mo_regime regime;
     mo_report_rules rules; /* where regime comes from */
     mo_answer_evaluation evaluation;
-    mo_report_claim claim; /* of the file; not believed */
-    mo_proof *proof;       /* certificate in the file, owned; NULL: none */
-    mo_report_proof proven; /* what it proves */
+    mo_report_claim claim;   /* of the file; not believed */
+    mo_proof *proof;         /* certificate in the file, owned; NULL: none */
+    mo_report_proof proven;  /* what it proves */
     mo_report_phase *phases; /* of a workload, owned; NULL: none */
     int n_phases;
 } mo_review;

@@ -212,12 +212,12 @@ static mo_status set_group(composer *c, int key, const char *name, mo_op *op)
 
 static mo_status copy_texts(const composer *c, const mo_op *from, mo_op *op)
 {
-    const char *const texts[] = { from->label,  from->type,    from->shape,
-                                  from->dtype,  from->attrs,   from->weights,
-                                  from->pin,    from->members, from->state };
-    const char **copies[] = { &op->label,   &op->type, &op->shape,
-                              &op->dtype,   &op->attrs, &op->weights,
-                              &op->pin,     &op->members, &op->state };
+    const char *const texts[] = { from->label, from->type,    from->shape,
+                                  from->dtype, from->attrs,   from->weights,
+                                  from->pin,   from->members, from->state };
+    const char **copies[] = { &op->label, &op->type,    &op->shape,
+                              &op->dtype, &op->attrs,   &op->weights,
+                              &op->pin,   &op->members, &op->state };
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts && status == MO_OK; i++)
@@ -253,9 +253,9 @@ static mo_status add_op(composer *c, int phase, int i)
     bool is_copy = phase > 0 && mo_builder_find(c->builder, from->name,
                                                 strlen(from->name)) >= 0;
     mo_op *op, made = *from;
-    mo_status status = define(c, from->name, is_copy ? "@" : "",
-                    is_copy ? c->in[phase].name : "", from->line, &p->slot[i],
-                    &op);
+    mo_status status =
+        define(c, from->name, is_copy ? "@" : "",
+               is_copy ? c->in[phase].name : "", from->line, &p->slot[i], &op);
     if (status == MO_OK)
         status = copy_texts(c, from, &made);
     if (status == MO_OK)
@@ -278,9 +278,9 @@ static mo_status add_gate(composer *c, int phase, int segment)
     int behind = segment > 0 ? p->cut[segment - 1] : 0;
     const mo_op *from = &graph_of(c, phase)->ops[behind];
     mo_op *op;
-    mo_status status = define(c, segment > 0 ? from->name : "", ">",
-                              c->in[phase].name, from->line,
-                              &p->gate[segment], &op);
+    mo_status status =
+        define(c, segment > 0 ? from->name : "", ">", c->in[phase].name,
+               from->line, &p->gate[segment], &op);
 
     if (status == MO_OK)
         status = keep(c, "Gate", &op->type);
@@ -479,8 +479,8 @@ static mo_status describe(const composer *c, const int *ids, mo_graph *g)
         const part *from = &c->parts[p];
         int *op_of =
             mo_arena_array(g->arena, (size_t) phase->n_ops, sizeof *op_of);
-        const char *name = mo_arena_text(g->arena, c->in[p].name,
-                                         strlen(c->in[p].name));
+        const char *name =
+            mo_arena_text(g->arena, c->in[p].name, strlen(c->in[p].name));
         int s = 0;
 
         if (!op_of || !name)

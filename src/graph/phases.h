@@ -56,8 +56,8 @@ struct mo_phases {
 };
 
 /* Composes the phases, each with name, weight and graph, which no composed
- * graph may be.  The texts are copied.  The ops of a phase have their names, but
- * "NAME@PHASE" where an earlier phase has the name.
+ * graph may be.  The texts are copied.  The ops of a phase have their names,
+ * but "NAME@PHASE" where an earlier phase has the name.
  *
  * On success *graph owns the graphs of the phases.  Fails with MO_E_INPUT if a
  * name that results occurs twice. */

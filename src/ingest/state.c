@@ -75,10 +75,9 @@ static void join_neighbours(states *s, int i)
 {
     mo_graph *g = s->g;
     mo_op *op = &g->ops[i];
-    bool is_input =
-        is_kind(op, "ReadValue") || mo_graph_in_degree(g, i) == 0;
-    bool is_sink = is_kind(op, "Assign") ||
-                   (op->kind && op->kind->class == MO_CLASS_NONE);
+    bool is_input = is_kind(op, "ReadValue") || mo_graph_in_degree(g, i) == 0;
+    bool is_sink =
+        is_kind(op, "Assign") || (op->kind && op->kind->class == MO_CLASS_NONE);
 
     for (int e = g->out_start[i]; e < g->out_start[i + 1] && is_input; e++)
         join(s, i, g->edges[e].to);
@@ -102,8 +101,8 @@ static mo_status join_all(states *s, mo_error *err)
         const char *name = state_of(op, &length);
 
         if (op->colocate)
-            status = join_name(s, 'g', op->colocate, strlen(op->colocate), i,
-                               err);
+            status =
+                join_name(s, 'g', op->colocate, strlen(op->colocate), i, err);
         if (status == MO_OK && name)
             status = join_name(s, 's', name, length, i, err);
         if (status == MO_OK && name)
@@ -116,8 +115,8 @@ static mo_status join_all(states *s, mo_error *err)
 static mo_status set_groups(states *s, mo_error *err)
 {
     mo_graph *g = s->g;
-    const char **text = mo_arena_array(s->arena, (size_t) g->n_ops + 1,
-                                       sizeof *text);
+    const char **text =
+        mo_arena_array(s->arena, (size_t) g->n_ops + 1, sizeof *text);
 
     if (!text)
         return mo_fail_memory(err);

@@ -262,8 +262,7 @@ moirai_status moirai_graph_write(const moirai_graph *graph, const char *path,
                                  moirai_error *err)
 {
     mo_out *out = NULL;
-    mo_status status =
-        mo_phases_refuse(graph->graph, mo_lib_error(err));
+    mo_status status = mo_phases_refuse(graph->graph, mo_lib_error(err));
 
     if (status == MO_OK)
         status =

@@ -174,8 +174,7 @@ static void put_phases(const mo_report_verdict *r, mo_out *out)
 
         mo_out_printf(out, "%-12s%s = %" PRId64 " x %s, %s\n", "phase",
                       mo_format_time(phase->weight * phase->makespan_ns, all),
-                      phase->weight,
-                      mo_format_time(phase->makespan_ns, once),
+                      phase->weight, mo_format_time(phase->makespan_ns, once),
                       mo_utf8_escape_controls(name, sizeof name, phase->name));
     }
 }

@@ -64,7 +64,7 @@ typedef struct mo_report_verdict {
                            computed here: */
     int64_t own_bound_ns;
     const char *own_bound_by;
-    double seconds; /* negative: unknown */
+    double seconds;                /* negative: unknown */
     const mo_report_phase *phases; /* NULL: it is no workload */
     int n_phases;
 } mo_report_verdict;

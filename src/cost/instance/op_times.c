@@ -23,8 +23,8 @@ typedef struct timing {
     mo_instance_maker *m;
     const mo_graph *g; /* of the op: that of its phase in a workload */
     const device_columns *places;
-    int op, row;   /* in g and in the instance */
-    int64_t runs;  /* in a request */
+    int op, row;     /* in g and in the instance */
+    int64_t runs;    /* in a request */
     char *signature; /* or NULL */
     mo_predictor_input input;
     bool has_basis;
@@ -289,12 +289,9 @@ static mo_status fill_graph(mo_instance_maker *m, const mo_graph *g,
     }
     for (int i = 0; i < g->n_ops && status == MO_OK; i++) {
         int row = row_of ? row_of[i] : i;
-        timing t = { .m = m,
-                     .g = g,
-                     .places = places,
-                     .op = i,
-                     .row = row,
-                     .runs = runs };
+        timing t = {
+            .m = m, .g = g, .places = places, .op = i, .row = row, .runs = runs
+        };
 
         status = fill_op(&t, m->x->p_ns + (int64_t) row * m->x->n_devices, err);
         free(t.signature);

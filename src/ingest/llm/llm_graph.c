@@ -647,8 +647,9 @@ static mo_status make_workload(mo_llm_model *model,
         make_run(model, options, 0, options->prompt, &phases[0].graph, err);
 
     if (status == MO_OK)
-        status = make_run(model, options, mo_min_i64(past, options->context) - 1,
-                          1, &phases[1].graph, err);
+        status =
+            make_run(model, options, mo_min_i64(past, options->context) - 1, 1,
+                     &phases[1].graph, err);
     if (status == MO_OK)
         status = mo_phases_compose(model->title, phases, 2, graph, err);
     if (status != MO_OK) {

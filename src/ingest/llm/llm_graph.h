@@ -17,8 +17,9 @@
 
 /* Makes the graph: of the prompt, if options has one, else of the last token
  * of the context; with an answer a workload: the prompt once, and a token in
- * the middle of the answer as often as the answer has tokens.  Fails with MO_E_SUPPORT if tensors are not understood.  The
- * caller frees *graph with mo_graph_free(). */
+ * the middle of the answer as often as the answer has tokens.  Fails with
+ * MO_E_SUPPORT if tensors are not understood.  The caller frees *graph with
+ * mo_graph_free(). */
 mo_status mo_llm_graph_make(mo_llm_model *model, const mo_llm_options *options,
                             mo_graph **graph, mo_error *err);
 

@@ -59,8 +59,7 @@ static mo_status read_item(const char *item, mo_llm_options *o, mo_error *err)
 }
 
 /* Reads items that commas separate. */
-static mo_status read_items(const char *items, mo_llm_options *o,
-                            mo_error *err)
+static mo_status read_items(const char *items, mo_llm_options *o, mo_error *err)
 {
     char item[256];
     mo_status status = MO_OK;

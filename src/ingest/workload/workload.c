@@ -43,8 +43,7 @@ static mo_status read_weight(const document *d, const mo_xml_element *element,
                              const mo_xml_attribute *from, int64_t *weight,
                              mo_error *err)
 {
-    if (mo_number_read_int(from->value, from->length, weight) ==
-            MO_NUMBER_OK &&
+    if (mo_number_read_int(from->value, from->length, weight) == MO_NUMBER_OK &&
         *weight >= 1 && *weight <= MO_MAX_PHASE_WEIGHT)
         return MO_OK;
     return mo_fail_at(err, MO_E_INPUT, d->file, element->line,
@@ -146,8 +145,8 @@ static mo_status name_phase(const document *d, phase_element *p, mo_error *err)
     size_t length = strcspn(base, ".");
 
     if (!p->name || !*p->name)
-        p->name = mo_arena_text(d->arena, base,
-                                length > 0 ? length : strlen(base));
+        p->name =
+            mo_arena_text(d->arena, base, length > 0 ? length : strlen(base));
     if (!p->name)
         return mo_fail_memory(err);
     for (const phase_element *q = d->phases; q < p; q++)
@@ -167,8 +166,8 @@ static mo_status join_lists(const document *d, const mo_option_list *given,
     size_t length = text ? strlen(text) : 0, n = given ? given->count : 0;
     char *copy = mo_arena_text(d->arena, text ? text : "", length), *next;
 
-    joined->items = mo_arena_array(d->arena, n + length / 2 + 1,
-                                   sizeof *joined->items);
+    joined->items =
+        mo_arena_array(d->arena, n + length / 2 + 1, sizeof *joined->items);
     if (!copy || !joined->items)
         return mo_fail_memory(err);
     for (char *word = strtok_r(copy, " \t\r\n", &next); word;
@@ -183,8 +182,8 @@ static mo_status join_lists(const document *d, const mo_option_list *given,
 static const char *path_of(const document *d, const char *path)
 {
     const char *slash = strrchr(d->file, '/');
-    size_t folder = slash && path[0] != '/' ? (size_t) (slash + 1 - d->file)
-                                            : 0;
+    size_t folder =
+        slash && path[0] != '/' ? (size_t) (slash + 1 - d->file) : 0;
     char *made = mo_arena_array(d->arena, folder + strlen(path) + 1, 1);
 
     if (made) {
@@ -215,10 +214,11 @@ static mo_status read_graph(const document *d, const char *path,
         status = mo_read_input(input, options, graph, NULL, err);
     mo_input_close(input);
     if (status == MO_OK && (*graph)->phases)
-        status = mo_fail_at(err, MO_E_SUPPORT, d->file, from->line,
-                            "the value generate makes a workload of "
-                            "'%.200s'; give a phase the value prompt or context",
-                            from->path);
+        status =
+            mo_fail_at(err, MO_E_SUPPORT, d->file, from->line,
+                       "the value generate makes a workload of "
+                       "'%.200s'; give a phase the value prompt or context",
+                       from->path);
     return status;
 }
 
@@ -272,9 +272,8 @@ mo_status mo_workload_read(mo_input *input, const mo_read_options *options,
 {
     static const mo_xml_handler handler = { start, end };
     document d = { .file = mo_input_name(input), .arena = mo_arena_new() };
-    mo_status status =
-        d.arena ? mo_xml_parse(input, &handler, &d, &d.xml, err)
-                : mo_fail_memory(err);
+    mo_status status = d.arena ? mo_xml_parse(input, &handler, &d, &d.xml, err)
+                               : mo_fail_memory(err);
 
     if (status == MO_OK && d.n == 0)
         status = mo_fail_at(err, MO_E_INPUT, d.file, 0,
