@@ -5,23 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/intern.h"
-#include "base/json.h"
 #include "base/minmax.h"
 #include "graph/build.h"
 #include "graph/cut.h"
-
-/* Prefixes of keys: of an op by its name, of a fused op by its members, of a
- * colocation group. */
-enum { NAME = 'n', MEMBERS = 'm', GROUP = 'g' };
+#include "graph/phase_units.h"
 
 /* A phase while it is composed; arrays are by op of its graph. */
 typedef struct part {
-    int *key;  /* number of the key: equal ops of two phases have one */
-    int *unit; /* number of a key of the ops that share a device */
-    int *slot; /* in the builder */
-    int *cut;  /* the common cuts, in order */
+    const int *key, *unit; /* mo_phase_units */
+    int *slot;             /* in the builder */
+    int *cut;              /* the common cuts, in order */
     int *gate; /* slots of the gates before each segment, MO_UNKNOWN: none */
 } part;
 
@@ -30,104 +23,19 @@ typedef struct composer {
     int n;
     part *parts;
     int n_cuts;
-    mo_intern *keys;
-    int *parent;       /* by key: union-find of what shares a device */
-    const char **unit; /* by root of a key: the text of its group */
-    int *unit_size;    /* the same: ops and gates */
-    size_t parent_room;
-    int *owner; /* by key: slot of the first op that has it; -1 */
+    mo_phase_units units;
+    const char **group; /* by unit: the text of its group */
+    int *group_size;    /* the same: ops and gates */
+    int *owner;         /* by key: slot of the first op that has it; -1 */
     int *owner_phase;
     mo_builder *builder;
-    mo_arena *arena; /* of everything here but parent */
+    mo_arena *arena; /* of everything here */
     mo_error *err;
 } composer;
 
 static const mo_graph *graph_of(const composer *c, int phase)
 {
     return c->in[phase].graph;
-}
-
-static int find_root(composer *c, int key)
-{
-    while (c->parent[key] != key)
-        key = c->parent[key] = c->parent[c->parent[key]];
-    return key;
-}
-
-static mo_status put_key(composer *c, char kind, const char *text,
-                         size_t length, int *key)
-{
-    char *buffer = mo_arena_array(c->arena, length + 2, 1);
-    size_t before = (size_t) mo_intern_count(c->keys);
-    mo_status status;
-
-    if (!buffer)
-        return mo_fail_memory(c->err);
-    buffer[0] = kind;
-    memcpy(buffer + 1, text, length);
-    status = mo_intern_put(c->keys, buffer, length + 1, key, c->err);
-    if (status == MO_OK && (size_t) *key == before) {
-        status = MO_ARRAY_GROW(c->parent, before, c->parent_room, c->err);
-        if (status == MO_OK)
-            c->parent[*key] = *key;
-    }
-    return status;
-}
-
-static mo_status join_key(composer *c, char kind, const char *text,
-                          size_t length, int with)
-{
-    int key;
-    mo_status status = put_key(c, kind, text, length, &key);
-
-    if (status == MO_OK)
-        c->parent[find_root(c, key)] = find_root(c, with);
-    return status;
-}
-
-/* A fused op shares a device with the ops of other phases that have one of its
- * members. */
-static mo_status join_members(composer *c, const char *members, int with)
-{
-    size_t length = strlen(members);
-    char *name = mo_arena_array(c->arena, length + 1, 1);
-    mo_json_cursor cursor;
-    mo_json_member item;
-    mo_status status = name ? MO_OK : mo_fail_memory(c->err);
-
-    if (status != MO_OK || !mo_json_open(&cursor, '[', members, length))
-        return status;
-    while (status == MO_OK && mo_json_take_item(&cursor, &item) == 1)
-        if (item.value_length >= 2 &&
-            mo_json_unescape(item.value + 1, item.value_length - 2, name,
-                             &length))
-            status = join_key(c, NAME, name, length, with);
-    return status;
-}
-
-static mo_status find_keys(composer *c, int phase)
-{
-    const mo_graph *g = graph_of(c, phase);
-    part *p = &c->parts[phase];
-
-    for (int i = 0; i < g->n_ops; i++) {
-        const mo_op *op = &g->ops[i];
-        mo_status status =
-            put_key(c, NAME, op->name, strlen(op->name), &p->unit[i]);
-
-        p->key[i] = p->unit[i];
-        if (status == MO_OK && op->members)
-            status = put_key(c, MEMBERS, op->members, strlen(op->members),
-                             &p->key[i]);
-        if (status == MO_OK && op->members)
-            status = join_members(c, op->members, p->unit[i]);
-        if (status == MO_OK && op->colocate)
-            status = join_key(c, GROUP, op->colocate, strlen(op->colocate),
-                              p->unit[i]);
-        if (status != MO_OK)
-            return status;
-    }
-    return MO_OK;
 }
 
 /* Sets at, by key, to the clean cuts of a phase, else to -1.  The last op is
@@ -139,7 +47,7 @@ static mo_status find_clean_cuts(const composer *c, int phase, int *at)
     int *cuts = NULL, n = 0;
     mo_status status = mo_dag_clean_cuts(&dag, &cuts, &n, c->err);
 
-    memset(at, 0xff, (size_t) mo_intern_count(c->keys) * sizeof *at);
+    memset(at, 0xff, (size_t) c->units.n * sizeof *at);
     for (int i = 0; i < n; i++)
         if (cuts[i] < g->n_ops - 1)
             at[c->parts[phase].key[cuts[i]]] = cuts[i];
@@ -151,7 +59,7 @@ static mo_status find_clean_cuts(const composer *c, int phase, int *at)
 static mo_status find_common_cuts(composer *c)
 {
     const mo_graph *first = graph_of(c, 0);
-    size_t n_keys = (size_t) mo_intern_count(c->keys);
+    size_t n_keys = (size_t) c->units.n;
     int *at = mo_arena_array(c->arena, n_keys * (size_t) c->n, sizeof *at);
     mo_status status = at ? MO_OK : mo_fail_memory(c->err);
 
@@ -199,14 +107,13 @@ static mo_status define(composer *c, const char *a, const char *b,
 }
 
 /* The group of an op has the name of the first op in it. */
-static mo_status set_group(composer *c, int key, const char *name, mo_op *op)
+static mo_status set_group(composer *c, int unit, const char *name, mo_op *op)
 {
-    int root = find_root(c, key);
     mo_status status = MO_OK;
 
-    if (!c->unit[root] && c->unit_size[root] > 1)
-        status = keep(c, name, &c->unit[root]);
-    op->colocate = c->unit[root];
+    if (!c->group[unit] && c->group_size[unit] > 1)
+        status = keep(c, name, &c->group[unit]);
+    op->colocate = c->group[unit];
     return status;
 }
 
@@ -423,12 +330,12 @@ static mo_status allocate_parts(composer *c)
         size_t n = (size_t) graph_of(c, i)->n_ops;
         part *p = &c->parts[i];
 
-        p->key = mo_arena_array(c->arena, n, sizeof *p->key);
-        p->unit = mo_arena_array(c->arena, n, sizeof *p->unit);
+        p->key = c->units.key[i];
+        p->unit = c->units.unit[i];
         p->slot = mo_arena_array(c->arena, n, sizeof *p->slot);
         p->cut = mo_arena_array(c->arena, n, sizeof *p->cut);
         p->gate = mo_arena_array(c->arena, n + 1, sizeof *p->gate);
-        if (!p->key || !p->unit || !p->slot || !p->cut || !p->gate)
+        if (!p->slot || !p->cut || !p->gate)
             return mo_fail_memory(c->err);
         if (n == 0)
             return mo_fail(c->err, MO_E_INPUT, "phase '%.200s' has no op",
@@ -439,20 +346,20 @@ static mo_status allocate_parts(composer *c)
 
 static mo_status allocate_by_key(composer *c)
 {
-    size_t n = (size_t) mo_intern_count(c->keys);
+    size_t n = (size_t) c->units.n;
 
-    c->unit = mo_arena_array(c->arena, n, sizeof *c->unit);
+    c->group = mo_arena_array(c->arena, n, sizeof *c->group);
+    c->group_size = mo_arena_array(c->arena, n, sizeof *c->group_size);
     c->owner = mo_arena_array(c->arena, n, sizeof *c->owner);
     c->owner_phase = mo_arena_array(c->arena, n, sizeof *c->owner_phase);
-    c->unit_size = mo_arena_array(c->arena, n, sizeof *c->unit_size);
-    if (!c->unit || !c->owner || !c->owner_phase || !c->unit_size)
+    if (!c->group || !c->group_size || !c->owner || !c->owner_phase)
         return mo_fail_memory(c->err);
     memset(c->owner, 0xff, n * sizeof *c->owner);
     for (int p = 0; p < c->n; p++) {
         for (int i = 0; i < graph_of(c, p)->n_ops; i++)
-            c->unit_size[find_root(c, c->parts[p].unit[i])]++;
+            c->group_size[c->parts[p].unit[i]]++;
         if (p > 0)
-            c->unit_size[find_root(c, c->parts[p].unit[0])]++;
+            c->group_size[c->parts[p].unit[0]]++;
     }
     return MO_OK;
 }
@@ -545,10 +452,10 @@ mo_status mo_phases_compose(const char *name, const mo_phase *phases, int n,
     composer c = { .in = phases, .n = n, .arena = mo_arena_new(), .err = err };
     mo_status status;
 
-    c.keys = c.arena ? mo_intern_new(c.arena) : NULL;
-    status = c.keys ? allocate_parts(&c) : mo_fail_memory(err);
-    for (int p = 0; p < n && status == MO_OK; p++)
-        status = find_keys(&c, p);
+    status = c.arena ? mo_phase_units_make(phases, n, c.arena, &c.units, err)
+                     : mo_fail_memory(err);
+    if (status == MO_OK)
+        status = allocate_parts(&c);
     if (status == MO_OK)
         status = find_common_cuts(&c);
     if (status == MO_OK)
@@ -565,8 +472,6 @@ mo_status mo_phases_compose(const char *name, const mo_phase *phases, int n,
     if (status == MO_OK)
         status = finish(&c, name, graph);
     mo_builder_free(c.builder);
-    mo_intern_free(c.keys);
-    free(c.parent);
     mo_arena_free(c.arena);
     return status;
 }
