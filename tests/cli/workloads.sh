@@ -5,6 +5,10 @@
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH
+MOIRAI_LIBRARY=$(cd "$top_builddir" && pwd)/src/lib/libmoirai.so.1.0.0
+PYTHONPATH=$(cd "$top_srcdir" && pwd)/contrib/python
+PYTHONDONTWRITEBYTECODE=1
+export MOIRAI_LIBRARY PYTHONPATH PYTHONDONTWRITEBYTECODE
 cp "$top_srcdir/examples/inception.graphml" "$work"
 cp "$top_srcdir/tests/fuzz/corpus/gguf/llama" "$work/model.gguf"
 cd "$work" || exit 1
@@ -57,6 +61,22 @@ ok "are phases" sh -c 'moirai-check m.sol | grep -q "= 10 x .*, decode"'
 ok "as whole layers" moirai-place "$@" --rounds 2 --value layers=whole \
     --value prompt=20,generate=10 -o m.sol model.gguf
 ok "that are valid" moirai-check -q m.sol
+
+# The library.
+cat >place.py <<'END'
+import json
+import moirai
+p = moirai.place("w.xml", "inter-server", rounds=9)
+placed = json.load(open("w.json"))["makespan_us"]
+assert p.valid and abs(p.makespan_us - placed) < 0.01
+try:
+    moirai.graph("w.xml").write("out.graphml")
+except moirai.Error as error:
+    assert "workload of 2 phases" in str(error)
+else:
+    raise AssertionError("written as a graph")
+END
+ok "the library places a workload" "${MOIRAI_PYTHON:-python3}" place.py
 
 complains "a workload is not run" 1 "give the graph of one" moirai-exec w.xml
 complains "nor written" 1 "give the graph of one" \
