@@ -70,8 +70,8 @@ p = moirai.place("w.xml", "inter-server", rounds=9)
 placed = json.load(open("w.json"))["makespan_us"]
 assert p.valid and abs(p.makespan_us - placed) < 0.01
 try:
-    moirai.graph("w.xml").write("out.graphml")
-except moirai.Error as error:
+    moirai.read("w.xml").write("out.graphml")
+except moirai.MoiraiError as error:
     assert "workload of 2 phases" in str(error)
 else:
     raise AssertionError("written as a graph")
