@@ -18,6 +18,7 @@
 #include "driver/log.h"
 #include "driver/model_file.h"
 #include "driver/output_guard.h"
+#include "driver/place/place_runtime.h"
 #include "driver/placement_solution.h"
 #include "driver/plugin_option.h"
 #include "driver/prepare.h"
@@ -84,6 +85,8 @@ typedef struct settings {
     mo_prepare_options prepare;
     mo_portfolio_options portfolio;
     mo_option_list plugins;
+    mo_place_runtime_options runtime;
+    const mo_runtime *settings_of; /* what -o writes; NULL: a solution */
     mo_strengthen_options strengthen;
     const char *keep;
     mo_output_file outputs[OUTPUTS];
@@ -154,6 +157,27 @@ static mo_status emit_model(settings *s, const char *graph,
     return status;
 }
 
+/* Writes the settings of a runtime that places single ops. */
+static mo_status write_settings(const settings *s,
+                                const mo_answer_selector *selector,
+                                const mo_answer_selection *selection,
+                                mo_error *err)
+{
+    mo_out *out;
+    mo_status status = mo_out_open(s->outputs[SOLUTION].path, &out, err);
+
+    if (status == MO_OK)
+        status = mo_place_runtime_write_ops(
+            s->settings_of, &selector->review.problem,
+            selection->best->evaluation.schedule->device, out, err);
+    else
+        return status;
+    if (status == MO_OK)
+        return mo_out_commit(out, err);
+    mo_out_abandon(out);
+    return status;
+}
+
 static mo_status keep_results(const settings *s, const model_files *files,
                               const mo_answer_selector *selector,
                               const mo_answer_selection *selection,
@@ -165,8 +189,12 @@ static mo_status keep_results(const settings *s, const model_files *files,
 
     if (!selection->best)
         return MO_OK;
-    status =
-        output ? mo_cli_solve_write(selection, selector, output, err) : MO_OK;
+    if (output && s->settings_of)
+        status = write_settings(s, selector, selection, err);
+    else
+        status = output
+                     ? mo_cli_solve_write(selection, selector, output, err)
+                     : MO_OK;
     if (!s->keep || status != MO_OK)
         return status;
     status = mo_cli_solve_write(selection, selector, files->solution, err);
@@ -387,6 +415,26 @@ static mo_status check_outputs(settings *s, const char *graph, mo_error *err)
     return status;
 }
 
+/* For a runtime that places layers: there is no model to solve. */
+static mo_status place_layers(settings *s, const char *graph, mo_error *err)
+{
+    mo_status status;
+
+    if (s->keep || s->outputs[PAGE].path)
+        return mo_fail(err, MO_E_USAGE,
+                       "--for %s makes no solution that %s could show; leave "
+                       "it out",
+                       s->settings_of->name, s->keep ? "--keep" : "--report");
+    status = mo_output_guard_check_given(
+        &(mo_output_guard){ .outputs = s->outputs, .n = 1 }, &s->prepare, graph,
+        err);
+    return status == MO_OK
+               ? mo_place_runtime_run(&s->runtime, s->settings_of, &s->prepare,
+                                      graph, s->json, &s->outputs[SOLUTION],
+                                      &s->logger, err)
+               : status;
+}
+
 static mo_status run_moirai(void *context, char **operands, size_t n_operands,
                             mo_error *err)
 {
@@ -398,13 +446,17 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
 
     (void) n_operands;
     mo_prepare_match_objective(&s->prepare);
-    status = mo_prepare_check(&s->prepare, operands[0], err);
+    status = mo_place_runtime_check(&s->runtime, &s->settings_of, err);
+    if (status == MO_OK)
+        status = mo_prepare_check(&s->prepare, operands[0], err);
     if (status == MO_OK && !strpbrk(operands[0], "./-") &&
         access(operands[0], F_OK) != 0)
         status = mo_fail(err, MO_E_USAGE,
                          "'%.200s' is neither a file nor a command; moirai "
                          "help lists the commands",
                          operands[0]);
+    if (status == MO_OK && s->settings_of && !s->settings_of->write_ops)
+        return place_layers(s, operands[0], err);
     if (status == MO_OK &&
         strcmp(s->prepare.formulation, mo_formulation_sct.name) == 0)
         status = mo_fail(err, MO_E_USAGE,
@@ -499,8 +551,10 @@ int main(int argc, char **argv)
         MO_STRENGTHEN_OPTIONS(&s.strengthen),
         MO_PORTFOLIO_OPTIONS(&s.portfolio),
         MO_PLUGIN_OPTION(&s.plugins),
-        { 'o', "output", "FILE", "write the solution to FILE", MO_OPTION_TEXT,
-          .to = &s.outputs[SOLUTION].path },
+        MO_PLACE_RUNTIME_OPTIONS(&s.runtime),
+        { 'o', "output", "FILE",
+          "write the solution, or the settings of --for, to FILE",
+          MO_OPTION_TEXT, .to = &s.outputs[SOLUTION].path },
         { 0, "keep", "DIR",
           "keep model, MIP start, solution and schedule in DIR", MO_OPTION_TEXT,
           .to = &s.keep },
@@ -533,5 +587,6 @@ int main(int argc, char **argv)
     code = mo_command_main(&command, argc, argv, run_moirai, &s);
     mo_read_options_free(&s.prepare.read);
     mo_option_list_free(&s.plugins);
+    mo_option_list_free(&s.runtime.added);
     return code == MO_EXIT_DONE ? s.code : code;
 }

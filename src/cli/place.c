@@ -13,6 +13,7 @@
 #include "driver/plugin_option.h"
 #include "driver/place/place_options.h"
 #include "driver/place/compare_methods.h"
+#include "driver/place/place_runtime.h"
 #include "driver/stop_on_signal.h"
 #include "driver/placement_solution.h"
 #include "driver/prepare.h"
@@ -26,6 +27,8 @@ typedef struct settings {
     double begin_s;
     mo_place_options place;
     mo_option_list plugins;
+    mo_place_runtime_options runtime;
+    const mo_runtime *settings_of; /* what -o writes; NULL: a solution */
     mo_output_file outputs[OUTPUTS];
     bool json;
     mo_driver_log logger;
@@ -91,6 +94,13 @@ static mo_status write_solution(settings *s, const mo_place_comparison *c,
         return MO_OK;
     }
     solution.schedule = best->placed.schedule;
+    if (s->settings_of) {
+        status = mo_place_runtime_write_ops(s->settings_of, problem,
+                                            solution.schedule->device,
+                                            output->out, err);
+        return status == MO_OK ? mo_output_files_commit(output, 1, err)
+                               : status;
+    }
     solution.method = best->method->name;
     solution.made_of.in_flight = s->prepare.in_flight;
     if (best->row.steady_ns > 0) {
@@ -245,11 +255,17 @@ static mo_status run_place(void *context, char **operands, size_t n_operands,
     /* Without training the policy is only read. */
     s->outputs[POLICY].path = s->place.no_learning ? NULL : s->place.policy;
     s->outputs[CURVE].path = s->place.curve;
-    status = mo_prepare_check(&s->prepare, operands[0], err);
+    status = mo_place_runtime_check(&s->runtime, &s->settings_of, err);
+    if (status == MO_OK)
+        status = mo_prepare_check(&s->prepare, operands[0], err);
     if (status == MO_OK)
         status = mo_output_guard_check_given(
             &(mo_output_guard){ .outputs = s->outputs, .n = OUTPUTS },
             &s->prepare, operands[0], err);
+    if (status == MO_OK && s->settings_of && !s->settings_of->write_ops)
+        return mo_place_runtime_run(&s->runtime, s->settings_of, &s->prepare,
+                                    operands[0], s->json,
+                                    &s->outputs[SOLUTION], &s->logger, err);
     if (status == MO_OK)
         status = check_policy(s, err);
     if (status == MO_OK)
@@ -283,12 +299,14 @@ int main(int argc, char **argv)
     const mo_option options[] = {
         MO_PLACE_OPTIONS(&s.place),
         MO_PLUGIN_OPTION(&s.plugins),
+        MO_PLACE_RUNTIME_OPTIONS(&s.runtime),
         MO_PREPARE_INSTANCE_OPTIONS(&s.prepare, MO_PREPARE_FUSION_HELP),
         MO_DRIVER_FORMAT_OPTIONS(&s.prepare.load),
         MO_PREPARE_REGIME_OPTIONS(&s.prepare),
         MO_PREPARE_OBJECTIVE_OPTION(&s.prepare),
         MO_PREPARE_IN_FLIGHT_OPTION(&s.prepare),
-        { 'o', "output", "FILE", "write the best placement as a solution",
+        { 'o', "output", "FILE",
+          "write the best placement as a solution, or as settings",
           MO_OPTION_TEXT, .to = &s.outputs[SOLUTION].path },
         { 0, "json", NULL, "print the report as a JSON array", MO_OPTION_FLAG,
           .to = &s.json },
@@ -309,6 +327,7 @@ int main(int argc, char **argv)
 
     mo_option_list_free(&s.place.methods);
     mo_option_list_free(&s.plugins);
+    mo_option_list_free(&s.runtime.added);
     mo_read_options_free(&s.prepare.read);
     return code == MO_EXIT_DONE ? s.code : code;
 }

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * place_runtime.h - the option --for: a placement of a language model that a
+ * runtime can follow, its settings, and how other devices compare.
+ */
+#ifndef MO_DRIVER_PLACE_PLACE_RUNTIME_H
+#define MO_DRIVER_PLACE_PLACE_RUNTIME_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/option.h"
+#include "base/out.h"
+#include "driver/log.h"
+#include "driver/output_files.h"
+#include "driver/prepare.h"
+#include "report/runtime/runtime.h"
+
+typedef struct mo_place_runtime_options {
+    const char *name; /* NULL: none */
+    mo_option_list added;
+    bool drops;
+} mo_place_runtime_options;
+
+/* Rows of an option table. */
+/* clang-format off */
+#define MO_PLACE_RUNTIME_OPTIONS(o)                                            \
+    { 0, "for", "RUNTIME",                                                     \
+      "place as a runtime can, and print its settings", MO_OPTION_TEXT,        \
+      .to = &(o)->name, .choices = MO_PLACE_RUNTIME_CHOICES },                 \
+    { 0, "add-device", "MODEL[:GIB]",                                          \
+      "with --for: compare with one more device of that model",                \
+      MO_OPTION_LIST, .to = &(o)->added },                                     \
+    { 0, "drop-device", NULL, "with --for: compare without each device",       \
+      MO_OPTION_FLAG, .to = &(o)->drops }
+#define MO_PLACE_RUNTIME_CHOICES                                               \
+    "llama.cpp|vllm|accelerate|openvino|pytorch-pipelining"
+/* clang-format on */
+
+/* Returns the runtime of the options, or NULL.  Fails with MO_E_USAGE where
+ * options contradict each other. */
+mo_status mo_place_runtime_check(const mo_place_runtime_options *o,
+                                 const mo_runtime **runtime, mo_error *err);
+
+/* Places the language model at path for a runtime that places layers, writes
+ * its settings to output, if that has a path, and prints the report on standard
+ * output (standard error if the settings go there). */
+mo_status mo_place_runtime_run(const mo_place_runtime_options *o,
+                               const mo_runtime *runtime,
+                               const mo_prepare_options *prepare,
+                               const char *path, bool json,
+                               mo_output_file *output,
+                               const mo_driver_log *logger, mo_error *err);
+
+/* Writes the settings of a runtime that places single ops. */
+mo_status mo_place_runtime_write_ops(const mo_runtime *runtime,
+                                     const mo_problem *problem,
+                                     const int *device, mo_out *out,
+                                     mo_error *err);
+
+#endif
