@@ -359,6 +359,15 @@ void mo_chain_free(mo_chain *c)
     free(c);
 }
 
+static int64_t usable_bytes(const mo_chain *c, int device, int64_t bytes)
+{
+    int64_t reserve = mo_min_i64(c->rules.reserve_bytes, bytes / 8);
+
+    if (c->cluster->devices[device].is_cpu || bytes == INT64_MAX)
+        return bytes;
+    return bytes - reserve - (int64_t) (c->rules.reserve_share * (double) bytes);
+}
+
 static mo_status fill(maker *m, const mo_chain_source *sources)
 {
     mo_chain *c = m->c;
@@ -368,7 +377,8 @@ static mo_status fill(maker *m, const mo_chain_source *sources)
     find_host(c);
     m->gpu = MO_CHAIN_NONE;
     for (int k = c->n_devices - 1; k >= 0; k--) {
-        c->capacity_bytes[k] = sources[0].x->capacity_bytes[k];
+        c->capacity_bytes[k] =
+            usable_bytes(c, k, sources[0].x->capacity_bytes[k]);
         if (!c->cluster->devices[k].is_cpu && !c->is_remote[k])
             m->gpu = k;
     }

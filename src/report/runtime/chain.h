@@ -34,6 +34,10 @@ typedef struct mo_chain_rules {
      * batch, where a run has at least so many tokens; 0: on the CPU. */
     int copies_from_tokens;
     int batch_tokens; /* most tokens of a batch; 0: no limit */
+    /* Memory of a GPU that is left for other uses: so many bytes, but no more
+     * than an eighth of it; and a share of all. */
+    int64_t reserve_bytes;
+    double reserve_share;
 } mo_chain_rules;
 
 typedef struct mo_chain_phase {

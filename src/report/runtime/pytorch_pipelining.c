@@ -56,7 +56,7 @@ const mo_runtime mo_runtime_pytorch_pipelining = {
     .name = "pytorch-pipelining",
     .help = "split_spec of torch.distributed.pipelining, as JSON",
     .format = "transformers",
-    .rules = { .uses_cpu = true },
+    .rules = { .uses_cpu = true, .reserve_bytes = 1 << 30 },
     .default_name = "even split",
     .split_default = split_default,
     .write_json = write_json,

@@ -99,7 +99,6 @@ static bool equal_transfers(const mo_chain *c, int a, int b)
 static bool joins(const splitter *s, const device_class *cls, int device)
 {
     const mo_chain *c = s->c;
-    int n = c->n_devices;
 
     if (device == c->host || cls->members[0] == c->host)
         return false;
@@ -107,15 +106,6 @@ static bool joins(const splitter *s, const device_class *cls, int device)
         if (!equal_times(c, cls->members[i], device) ||
             !equal_transfers(c, cls->members[i], device))
             return false;
-    for (int i = 0; i < c->n_phases && cls->n > 1; i++)
-        for (int u = 0; u < c->n_units; u++) {
-            const int64_t *ns =
-                c->phases[i].transfer_ns + (size_t) u * (size_t) n * (size_t) n;
-
-            if (ns[cls->members[0] * n + cls->members[1]] !=
-                ns[cls->members[0] * n + device])
-                return false;
-        }
     return true;
 }
 
@@ -204,13 +194,13 @@ static int compare_moves(const void *a, const void *b)
     return x->unit - y->unit;
 }
 
-/* Memory of a segment, with all experts; the embedding is in that of the host
- * segment, and of one that begins with it. */
+/* Memory of a segment, with all experts, and with the embedding where this is
+ * on the same device. */
 static int64_t segment_bytes(const splitter *s, int device, int from, int to)
 {
     const mo_chain *c = s->c;
     int64_t bytes = 0;
-    bool has_embedding = from == 0 || device == c->host;
+    bool has_embedding = s->first > 0 ? device == c->host : from == 0;
 
     if (has_embedding && s->first > 0)
         bytes = c->memory_bytes[0];
@@ -236,10 +226,8 @@ static double move_experts(const splitter *s, int device, int from, int to,
 
     left = left > c->capacity_bytes[device] ? left - c->capacity_bytes[device]
                                             : 0;
-    if (left == 0)
-        return 0;
     if (device == c->host || c->host == MO_CHAIN_NONE || !c->rules.moves_experts)
-        return INFINITY;
+        return left == 0 ? 0 : INFINITY;
     for (int u = from; u < to; u++)
         if (c->expert_bytes[u] > 0)
             moves[n++] = (move){ u,
@@ -247,8 +235,8 @@ static double move_experts(const splitter *s, int device, int from, int to,
                                      s->byte_ns * (double) c->expert_bytes[u],
                                  c->expert_bytes[u] };
     qsort(moves, (size_t) n, sizeof *moves, compare_moves);
-    for (int i = 0; i < n && left > 0; i++) {
-        double part = s->fractional && moves[i].bytes > left
+    for (int i = 0; i < n && (left > 0 || moves[i].ns < 0); i++) {
+        double part = s->fractional && moves[i].ns > 0 && moves[i].bytes > left
                           ? (double) left / (double) moves[i].bytes
                           : 1;
 
@@ -371,9 +359,9 @@ static double fill_table(const splitter *s, int64_t *state, int *cls)
         s->table[i].ns = INFINITY;
     for (int64_t i = 0; i < s->n_states; i++)
         for (int k = 0; k < s->n_classes; k++)
-            /* Units of the host come first. */
+            /* Units in main memory come first where the embedding is there. */
             if (count_of(s, i, k) < s->classes[k].n &&
-                (k != s->host_class || i == 0))
+                (k != s->host_class || s->first == 0 || i == 0))
                 extend(s, i, k);
     for (int64_t i = 0; i < s->n_states; i++)
         for (int k = 0; k < s->n_classes; k++) {

@@ -9,8 +9,8 @@
  *                = min over d', v:  f[S - d, d', v] + transfer(v, d', d)
  *                                   + segment(d, v, u)
  *
- * A segment that does not fit its device has its experts in main memory, those
- * first that lose the least time for their bytes.
+ * A segment that does not fit its device has experts in main memory, those that
+ * lose the least time for their bytes; and those that gain time.
  */
 #ifndef MO_REPORT_RUNTIME_SPLIT_H
 #define MO_REPORT_RUNTIME_SPLIT_H

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of report/runtime/split.h: all placements of small chains are
+ * enumerated. */
+#include "report/runtime/split.h"
+
+#include <math.h>
+
+#include "base/random.h"
+#include "tests/support/suite.h"
+
+enum { MAX_DEVICES = 4, CASES = 3000, FEW_CASES = 60 };
+
+typedef struct net {
+    mo_chain *c;
+    mo_cluster cluster;
+    mo_device devices[MAX_DEVICES];
+    bool has_limited_host, has_unequal_experts;
+} net;
+
+/* Some times and sizes are equal, so that devices are interchangeable. */
+static int64_t draw(mo_random *r, int bound)
+{
+    return 1 + mo_random_below(r, mo_random_below(r, 3) == 0 ? 2 : bound);
+}
+
+static int64_t *new_numbers(int n)
+{
+    int64_t *numbers = calloc((size_t) n, sizeof *numbers);
+
+    ck_assert_ptr_nonnull(numbers);
+    return numbers;
+}
+
+static void draw_phase(mo_random *r, mo_chain *c, mo_chain_phase *phase,
+                       const int *like)
+{
+    int n = c->n_devices, units = c->n_units;
+
+    phase->weight = (double) draw(r, 9);
+    phase->time_ns = new_numbers(units * n);
+    phase->expert_ns = new_numbers(units * n);
+    phase->transfer_ns = new_numbers(units * n * n);
+    phase->expert_transfer_ns = new_numbers(n * n);
+    for (int u = 0; u < units; u++)
+        for (int k = 0; k < n; k++) {
+            bool is_equal = like[k] != k;
+
+            phase->time_ns[u * n + k] =
+                is_equal ? phase->time_ns[u * n + like[k]] : draw(r, 50);
+            if (c->expert_bytes[u] > 0)
+                phase->expert_ns[u * n + k] =
+                    is_equal ? phase->expert_ns[u * n + like[k]] : draw(r, 50);
+        }
+    for (int u = 0; u < units; u++)
+        for (int a = 0; a < n; a++)
+            for (int b = 0; b < n; b++)
+                if (a != b)
+                    phase->transfer_ns[(u * n + a) * n + b] =
+                        like[MAX_DEVICES - 1] == 0 ? 5 : draw(r, 20);
+    for (int e = 0; e < n * n; e++)
+        if (e / n != e % n)
+            phase->expert_transfer_ns[e] =
+                like[MAX_DEVICES - 1] == 0 ? 3 : draw(r, 9);
+}
+
+static void draw_net(uint64_t seed, net *it)
+{
+    mo_random r = { seed };
+    mo_chain *c = calloc(1, sizeof *c);
+    int like[MAX_DEVICES], n = 1 + mo_random_below(&r, MAX_DEVICES);
+    bool has_experts = mo_random_below(&r, 2) == 0;
+    bool is_symmetric = mo_random_below(&r, 3) == 0;
+    int64_t all = 0;
+
+    ck_assert_ptr_nonnull(c);
+    *it = (net){ .c = c, .cluster = { .devices = it->devices } };
+    it->cluster.n_devices = c->n_devices = n;
+    c->cluster = &it->cluster;
+    c->n_layers = 1 + mo_random_below(&r, 4);
+    c->n_units = c->n_layers + 2;
+    c->n_phases = 2;
+    c->rules.embeds_on_host = mo_random_below(&r, 2) == 0;
+    c->rules.uses_cpu = c->rules.embeds_on_host || mo_random_below(&r, 2) == 0;
+    c->rules.moves_experts = c->rules.embeds_on_host;
+    c->host = MO_CHAIN_NONE;
+    c->memory_bytes = new_numbers(c->n_units);
+    c->expert_bytes = new_numbers(c->n_units);
+    c->capacity_bytes = new_numbers(n);
+    c->tied_bytes = mo_random_below(&r, 2) * draw(&r, 4);
+    for (int u = 0; u < c->n_units; u++) {
+        c->memory_bytes[u] = draw(&r, 9);
+        if (has_experts && u > 0 && u <= c->n_layers)
+            c->expert_bytes[u] = mo_random_below(&r, 2) ? 6 : draw(&r, 9);
+        it->has_unequal_experts = it->has_unequal_experts ||
+                                  (c->expert_bytes[u] > 0 &&
+                                   c->expert_bytes[u] != 6);
+        all += c->memory_bytes[u] + c->expert_bytes[u];
+    }
+    for (int k = 0; k < MAX_DEVICES; k++)
+        like[k] = is_symmetric ? 0 : k;
+    if (mo_random_below(&r, 4) > 0) {
+        c->host = mo_random_below(&r, n);
+        it->devices[c->host].is_cpu = true;
+    }
+    for (int k = 0; k < n; k++) {
+        bool no_limit = mo_random_below(&r, 3) == 0;
+
+        c->capacity_bytes[k] =
+            no_limit ? INT64_MAX : mo_random_below(&r, (int) all + 9);
+        if (is_symmetric)
+            c->capacity_bytes[k] = c->capacity_bytes[0];
+    }
+    it->has_limited_host =
+        c->host != MO_CHAIN_NONE && c->capacity_bytes[c->host] != INT64_MAX;
+    for (int i = 0; i < c->n_phases; i++)
+        draw_phase(&r, c, &c->phases[i], like);
+}
+
+/* By definition: no device is left and used again, and the host is first where
+ * it has the embedding. */
+static bool is_allowed(const mo_chain *c, const int *device)
+{
+    bool left[MAX_DEVICES] = { false };
+
+    for (int u = 2; u < c->n_units; u++) {
+        if (device[u] == device[u - 1])
+            continue;
+        left[device[u - 1]] = true;
+        if (left[device[u]] ||
+            (device[u] == c->host && c->rules.embeds_on_host))
+            return false;
+    }
+    for (int u = 1; u < c->n_units; u++)
+        if (!c->rules.uses_cpu && c->cluster->devices[device[u]].is_cpu)
+            return false;
+    return c->rules.embeds_on_host ||
+           (device[0] == device[1] &&
+            device[c->n_units - 1] == device[c->n_layers]);
+}
+
+/* Sets the layers whose experts are on the host in all ways. */
+static double best_experts(const mo_chain *c, mo_chain_placement *p)
+{
+    double best = INFINITY;
+    bool may = c->rules.moves_experts && c->host != MO_CHAIN_NONE;
+
+    for (int set = 0; set < 1 << c->n_units; set++) {
+        mo_chain_figures figures;
+        bool is_valid = true;
+
+        for (int u = 0; u < c->n_units; u++) {
+            p->experts_on_host[u] = set >> u & 1;
+            is_valid = is_valid && (!p->experts_on_host[u] ||
+                                    (may && c->expert_bytes[u] > 0 &&
+                                     p->device[u] != c->host));
+        }
+        if (!is_valid)
+            continue;
+        mo_chain_evaluate(c, p, &figures);
+        if (figures.fits)
+            best = fmin(best, figures.request_ns);
+    }
+    return best;
+}
+
+static double enumerate(const mo_chain *c)
+{
+    mo_chain_placement p;
+    double best = INFINITY;
+    int total = 1;
+
+    ck_assert_int_eq(mo_chain_placement_new(c, &p, NULL), MO_OK);
+    for (int u = 1; u < c->n_units; u++)
+        total *= c->n_devices;
+    for (int i = 0; i < total; i++) {
+        int rest = i;
+
+        for (int u = 1; u < c->n_units; u++, rest /= c->n_devices)
+            p.device[u] = rest % c->n_devices;
+        p.device[0] = c->rules.embeds_on_host ? c->host : p.device[1];
+        if (is_allowed(c, p.device))
+            best = fmin(best, best_experts(c, &p));
+    }
+    mo_chain_placement_clear(&p);
+    return best;
+}
+
+/* Main memory that several devices share is the exception: its limit is met,
+ * and the bound holds. */
+START_TEST(splits_equal_enumeration)
+{
+    bool allowed[MAX_DEVICES] = { true, true, true, true };
+    net it;
+    mo_split split;
+    mo_error err = { 0 };
+    double best;
+    mo_status status;
+
+    draw_net(mo_random_seed(1, (uint64_t) _i), &it);
+    best = enumerate(it.c);
+    status = mo_split_find(it.c, allowed, &split, &err);
+    if (isinf(best)) {
+        ck_assert_msg(status == MO_E_INFEASIBLE, "case %d: %s", _i, err.text);
+        mo_chain_free(it.c);
+        return;
+    }
+    ck_assert_msg(status == MO_OK, "case %d: %s", _i, err.text);
+    ck_assert_msg(split.figures.fits, "case %d", _i);
+    ck_assert_msg(split.bound_ns <= best + 1e-6, "case %d: bound %g best %g",
+                  _i, split.bound_ns, best);
+    ck_assert_msg(split.figures.request_ns >= best - 1e-6, "case %d", _i);
+    if (!it.has_unequal_experts && !it.has_limited_host)
+        ck_assert_msg(fabs(split.figures.request_ns - best) < 1e-6 &&
+                          fabs(split.bound_ns - best) < 1e-6,
+                      "case %d: %g, bound %g, best %g", _i,
+                      split.figures.request_ns, split.bound_ns, best);
+    mo_split_clear(&split);
+    mo_chain_free(it.c);
+}
+END_TEST
+
+SUITE(runtime_split)
+{
+    SOME(splits_equal_enumeration, CASES, FEW_CASES);
+}
