@@ -17,7 +17,7 @@
 
 static const char *subcommand(size_t i)
 {
-    static const char *const names[] = { "fit", "run", NULL };
+    static const char *const names[] = { "fit", "llama", "run", NULL };
 
     return names[i];
 }
@@ -30,9 +30,14 @@ static mo_status run_profile(void *context, char **operands, size_t n_operands,
 
     if (strcmp(operands[0], "fit") == 0)
         return mo_profiler_fit(o, operands + 1, n_operands - 1, err);
+    if (strcmp(operands[0], "llama") == 0)
+        return n_operands > 3
+                   ? mo_fail(err, MO_E_USAGE,
+                             "llama takes results and one model")
+                   : mo_profiler_llama(o, operands + 1, n_operands - 1, err);
     if (strcmp(operands[0], "run") != 0)
         return mo_fail(err, MO_E_USAGE,
-                       "no subcommand '%s'; there are fit and run",
+                       "no subcommand '%s'; there are fit, llama and run",
                        operands[0]);
     if (n_operands != 2)
         return mo_fail(err, MO_E_USAGE, "run takes one graph, not %zu",
@@ -63,6 +68,9 @@ int main(int argc, char **argv)
           MO_OPTION_TEXT, .to = &o.clean },
         { 0, "json", NULL, "fit: print the report as a JSON object",
           MO_OPTION_FLAG, .to = &o.json },
+        { 0, "device", "ID",
+          "llama: the device, in place of the name in the file",
+          MO_OPTION_TEXT, .to = &o.device },
         { 'c', "cluster", "FILE|NAME", "run: the devices (default cpu)",
           MO_OPTION_TEXT, .to = &o.cluster, .suggest = mo_suggest_cluster },
         { 0, "fusion", "SET|FILE", "run: " MO_PREPARE_FUSION_HELP,
@@ -113,11 +121,12 @@ int main(int argc, char **argv)
     };
     const mo_command command = {
         .name = "moirai-profile",
-        .synopsis = "fit|run [OPTION]... FILE...",
+        .synopsis = "fit|llama|run [OPTION]... FILE...",
         .purpose = "Measure ops and links, and fit the roofline to times.",
         .details = "fit: FILE is a graph with measured times or a profile; - "
                    "reads standard input.  Without --train and --test, one op "
-                   "in five is held back.  run: FILE is a graph; what the "
+                   "in five is held back.  llama: FILE is the output of "
+                   "llama-bench -o json, the second one its model.  run: FILE is a graph; what the "
                    "profile has already is not measured again; with "
                    "several ranks each measures its own devices.",
         .options = options,

@@ -45,6 +45,14 @@ mo_status mo_profile_digest(const mo_profile *profile, uint64_t *value,
         mo_digest_double(digest, link->gbps);
         mo_digest_int(digest, link->from_bytes);
     }
+    for (int i = 0; i < profile->n_rates; i++) {
+        const mo_profile_rate *rate = &profile->rates[i];
+
+        mo_digest_text(digest, rate->device);
+        mo_digest_double(digest, rate->gflops);
+        mo_digest_double(digest, rate->bandwidth_gbs);
+        mo_digest_double(digest, rate->overhead_us);
+    }
     if (profile->overhead_us > 0 || profile->copy_gbs > 0) {
         mo_digest_double(digest, profile->overhead_us);
         mo_digest_double(digest, profile->copy_gbs);
@@ -164,4 +172,33 @@ double mo_profile_link_ns(const mo_profile *profile, const mo_device *from,
         return NAN;
     /* 1 Gbit/s is 1 bit/ns. */
     return link->latency_us * 1000 + (double) bytes * 8 / link->gbps;
+}
+
+const mo_profile_rate *mo_profile_find_rate(const mo_profile *profile,
+                                            const mo_device *device)
+{
+    const mo_profile_rate *found = NULL;
+
+    for (int i = 0; i < profile->n_rates; i++) {
+        const mo_profile_rate *rate = &profile->rates[i];
+
+        if (strcmp(rate->device, device->id) == 0)
+            return rate;
+        if (device->known ? mo_device_find(rate->device) == device->known
+                          : device->model &&
+                                strcmp(rate->device, device->model) == 0)
+            found = rate;
+    }
+    return found;
+}
+
+double mo_profile_rate_us(const mo_profile *profile, const mo_device *device,
+                          double flops, double bytes)
+{
+    const mo_profile_rate *rate = mo_profile_find_rate(profile, device);
+
+    if (!rate || flops < 0 || bytes < 0)
+        return NAN;
+    return rate->overhead_us +
+           fmax(flops / rate->gflops, bytes / rate->bandwidth_gbs) / 1000;
 }

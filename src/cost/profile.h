@@ -43,6 +43,15 @@ typedef struct mo_profile_link {
     int line;
 } mo_profile_link;
 
+/* Rates of a device in a runtime: an op that has no time takes the longer of
+ * its work and its traffic at these rates, and the overhead. */
+typedef struct mo_profile_rate {
+    const char *device;
+    double gflops, bandwidth_gbs; /* > 0 */
+    double overhead_us;           /* of an op */
+    int line;
+} mo_profile_rate;
+
 typedef struct mo_profile {
     const char *host;     /* where it was measured, or NULL */
     const char *emulated; /* the partitions of a GPU used as devices, or NULL */
@@ -64,6 +73,8 @@ typedef struct mo_profile {
     int n_ops;
     mo_profile_link *links; /* sorted by from, to, from_bytes; no two equal */
     int n_links;
+    mo_profile_rate *rates; /* sorted by device; no two equal */
+    int n_rates;
     /* The rows of devices that are known models again, under their short
      * names, sorted in the same way. */
     mo_profile_op *model_ops;
@@ -114,6 +125,16 @@ double mo_profile_time_us(const mo_profile *profile, const mo_device *device,
 double mo_profile_interpolate_us(const mo_profile *profile,
                                  const mo_device *device, const char *signature,
                                  double flops, double bytes);
+
+/* Returns the rates of a device, by its id, else by its model; NULL when there
+ * are none. Borrowed from profile. */
+const mo_profile_rate *mo_profile_find_rate(const mo_profile *profile,
+                                            const mo_device *device);
+
+/* Returns the time of an op by the rates of the device; NAN when there are
+ * none, or its work is unknown. */
+double mo_profile_rate_us(const mo_profile *profile, const mo_device *device,
+                          double flops, double bytes);
 
 /* Returns the row for a message of that size, by the devices' ids, else by
  * their models; NULL when there is none. Borrowed from profile. */

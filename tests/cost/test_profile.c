@@ -366,9 +366,10 @@ static const struct {
     { "<cluster/>",
       "p.xml:1: is no profile: it begins with <cluster>, not <profile>" },
     { "<profile/>",
-      "p.xml: has no <op> and no <link>; a profile needs one at least" },
+      "p.xml: has no <op>, no <link> and no <rate>; a profile needs one at "
+      "least" },
     { "<profile>\n<node/></profile>",
-      "p.xml:2: a <profile> has no <node>; it has <op> and <link>" },
+      "p.xml:2: a <profile> has no <node>; it has <op> and <link> and <rate>" },
     { "<profile><op device='A' signature='x' median_us='1'>\n<op/></op>"
       "</profile>",
       "p.xml:2: an element <op> inside a row of a <profile>; nothing belongs "

@@ -102,6 +102,17 @@ static double interpolated_us(const timing *t, int device)
                                       t->signature, op->flops, op->bytes));
 }
 
+static double rated_us(const timing *t, int device)
+{
+    const mo_profile *profile = t->m->options->profile;
+    const mo_op *op = &t->m->g->ops[t->op];
+
+    return profile ? mo_profile_rate_us(profile,
+                                        &t->m->cluster->devices[device],
+                                        op->flops, op->bytes)
+                   : NAN;
+}
+
 static double predicted_us(timing *t, int device)
 {
     const mo_predictor *predictor = &t->m->options->predictor;
@@ -135,6 +146,8 @@ static mo_status find_time(timing *t, int device, int64_t *ns, mo_error *err)
         us = interpolated_us(t, device);
         source = MO_TIME_INTERPOLATED;
     }
+    if (isnan(us))
+        us = rated_us(t, device);
     if (isnan(us)) {
         us = predicted_us(t, device);
         source = MO_TIME_PREDICTED;

@@ -32,6 +32,9 @@ static bool shares_a_device(const mo_profile *profile,
              strcmp(profile->ops[i].device, profile->ops[i - 1].device) != 0) &&
             is_in(cluster, profile->ops[i].device))
             return true;
+    for (int i = 0; i < profile->n_rates; i++)
+        if (is_in(cluster, profile->rates[i].device))
+            return true;
     for (int i = 0; i < profile->n_links; i++) {
         const mo_profile_link *link = &profile->links[i];
 
@@ -84,6 +87,8 @@ mo_status mo_profile_check_cluster(const mo_profile *profile,
             add_name(&measured, profile->links[i].from);
         last = profile->links[i].from;
     }
+    for (int i = 0; i < profile->n_rates && measured.n == 0; i++)
+        add_name(&measured, profile->rates[i].device);
     for (int k = 0; k < cluster->n_devices; k++) {
         const mo_device *d = &cluster->devices[k];
         char name[96];

@@ -16,6 +16,8 @@ struct mo_profile_builder {
     size_t n_ops, ops_room;
     mo_profile_link *links;
     size_t n_links, links_room;
+    mo_profile_rate *rates;
+    size_t n_rates, rates_room;
 };
 
 mo_status mo_profile_builder_new(mo_profile_builder **builder, mo_error *err)
@@ -37,6 +39,7 @@ void mo_profile_builder_free(mo_profile_builder *builder)
 {
     if (!builder)
         return;
+    free(builder->rates);
     free(builder->links);
     free(builder->ops);
     mo_arena_free(builder->arena);
@@ -117,6 +120,21 @@ mo_status mo_profile_builder_link(mo_profile_builder *builder,
     return status;
 }
 
+mo_status mo_profile_builder_rate(mo_profile_builder *builder,
+                                  const mo_profile_rate *rate, mo_error *err)
+{
+    mo_status status;
+
+    if (builder->n_rates == MO_MAX_DEVICES)
+        return mo_fail_at(err, MO_E_LIMIT, NULL, rate->line,
+                          "rates of more than %d devices", MO_MAX_DEVICES);
+    status = MO_ARRAY_GROW(builder->rates, builder->n_rates,
+                           builder->rates_room, err);
+    if (status == MO_OK)
+        builder->rates[builder->n_rates++] = *rate;
+    return status;
+}
+
 static int compare_lines(int a, int b)
 {
     return (a > b) - (a < b);
@@ -159,6 +177,27 @@ static mo_status sort_ops(mo_profile_op *ops, int n, mo_error *err)
                               "%d; keep one of them",
                               b->signature, b->device, a->line);
     }
+    return MO_OK;
+}
+
+static int compare_rates(const void *a, const void *b)
+{
+    const mo_profile_rate *x = a, *y = b;
+    int order = strcmp(x->device, y->device);
+
+    return order != 0 ? order : compare_lines(x->line, y->line);
+}
+
+static mo_status sort_rates(mo_profile_rate *rates, int n, mo_error *err)
+{
+    if (n > 0)
+        qsort(rates, (size_t) n, sizeof *rates, compare_rates);
+    for (int i = 1; i < n; i++)
+        if (strcmp(rates[i - 1].device, rates[i].device) == 0)
+            return mo_fail_at(err, MO_E_INPUT, NULL, rates[i].line,
+                              "rates of '%.80s' are there already, from line "
+                              "%d; keep one of them",
+                              rates[i].device, rates[i - 1].line);
     return MO_OK;
 }
 
@@ -237,7 +276,10 @@ static mo_status copy_rows(const mo_profile_builder *builder, mo_profile *p,
     p->links = copy(p->arena, builder->links, builder->n_links,
                     sizeof *builder->links);
     p->n_links = (int) builder->n_links;
-    if (!p->ops || !p->links)
+    p->rates = copy(p->arena, builder->rates, builder->n_rates,
+                    sizeof *builder->rates);
+    p->n_rates = (int) builder->n_rates;
+    if (!p->ops || !p->links || !p->rates)
         return mo_fail_memory(err);
     return MO_OK;
 }
@@ -249,10 +291,10 @@ mo_status mo_profile_builder_finish(mo_profile_builder *builder,
     mo_profile *made;
     mo_status status;
 
-    if (builder->n_ops == 0 && builder->n_links == 0)
+    if (builder->n_ops == 0 && builder->n_links == 0 && builder->n_rates == 0)
         return mo_fail(err, MO_E_INPUT,
-                       "has no <op> and no <link>; a profile needs one at "
-                       "least");
+                       "has no <op>, no <link> and no <rate>; a profile needs "
+                       "one at least");
     made = mo_arena_alloc(builder->arena, sizeof *made);
     if (!made)
         return mo_fail_memory(err);
@@ -272,6 +314,8 @@ mo_status mo_profile_builder_finish(mo_profile_builder *builder,
         status = sort_ops(made->ops, made->n_ops, err);
     if (status == MO_OK)
         status = sort_links(made->links, made->n_links, err);
+    if (status == MO_OK)
+        status = sort_rates(made->rates, made->n_rates, err);
     if (status == MO_OK) {
         model_name last = { NULL, NULL };
 

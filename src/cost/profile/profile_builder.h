@@ -49,6 +49,9 @@ mo_status mo_profile_builder_op(mo_profile_builder *builder,
 mo_status mo_profile_builder_link(mo_profile_builder *builder,
                                   const mo_profile_link *link, mo_error *err);
 
+mo_status mo_profile_builder_rate(mo_profile_builder *builder,
+                                  const mo_profile_rate *rate, mo_error *err);
+
 /* Checks, sorts and makes the profile, which the caller then owns; the builder
  * may only be freed afterwards. file is copied. */
 mo_status mo_profile_builder_finish(mo_profile_builder *builder,

@@ -68,6 +68,16 @@ static const mo_attribute link_table[] = {
     { NULL, MO_ATTRIBUTE_TEXT, 0 },
 };
 
+#define RATE(field) offsetof(mo_profile_rate, field)
+
+static const mo_attribute rate_table[] = {
+    { "device", MO_ATTRIBUTE_TEXT, RATE(device) },
+    { "gflops", MO_ATTRIBUTE_POSITIVE, RATE(gflops) },
+    { "bandwidth_gbs", MO_ATTRIBUTE_POSITIVE, RATE(bandwidth_gbs) },
+    { "overhead_us", MO_ATTRIBUTE_AMOUNT, RATE(overhead_us) },
+    { NULL, MO_ATTRIBUTE_TEXT, 0 },
+};
+
 static mo_status begin(void *state, const mo_xml_element *root, mo_error *err)
 {
     root_attributes a = { .in_flight = 0 };
@@ -152,9 +162,30 @@ static mo_status read_link(void *state, const mo_xml_element *row,
     return mo_profile_builder_link(state, &link, err);
 }
 
+static mo_status read_rate(void *state, const mo_xml_element *row,
+                           mo_error *err)
+{
+    mo_profile_rate rate = { .gflops = UNSET,
+                             .bandwidth_gbs = UNSET,
+                             .line = row->line };
+    mo_status status = mo_attribute_read_all(
+        row, rate_table, &rate, mo_profile_builder_arena(state), err);
+
+    if (status != MO_OK)
+        return status;
+    if (!rate.device)
+        return refuse_without(row, "device", err);
+    if (rate.gflops == UNSET)
+        return refuse_without(row, "gflops", err);
+    if (rate.bandwidth_gbs == UNSET)
+        return refuse_without(row, "bandwidth_gbs", err);
+    return mo_profile_builder_rate(state, &rate, err);
+}
+
 static const mo_xml_rows_row rows[] = {
     { "op", read_op },
     { "link", read_link },
+    { "rate", read_rate },
     { NULL, NULL },
 };
 

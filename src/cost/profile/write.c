@@ -72,5 +72,15 @@ void mo_profile_write(const mo_profile *profile, mo_out *out)
             mo_attribute_write_text(out, "path", link->path);
         mo_out_text(out, "/>\n");
     }
+    for (int i = 0; i < profile->n_rates; i++) {
+        const mo_profile_rate *rate = &profile->rates[i];
+
+        mo_out_text(out, "  <rate");
+        mo_attribute_write_text(out, "device", rate->device);
+        mo_attribute_write_number(out, "gflops", rate->gflops);
+        mo_attribute_write_number(out, "bandwidth_gbs", rate->bandwidth_gbs);
+        mo_attribute_write_number(out, "overhead_us", rate->overhead_us);
+        mo_out_text(out, "/>\n");
+    }
     mo_out_text(out, "</profile>\n");
 }

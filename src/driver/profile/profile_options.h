@@ -25,6 +25,9 @@ typedef struct mo_profiler_options {
     unsigned passes;
     bool json;
 
+    /* llama */
+    const char *device; /* its name in place of those of the tests, or NULL */
+
     /* run */
     const char *cluster, *fusion;
     mo_read_options read;  /* freed by the command */
@@ -40,6 +43,10 @@ typedef struct mo_profiler_options {
 /* files: graphs with measured times, and profiles. */
 mo_status mo_profiler_fit(mo_profiler_options *o, char **files, size_t n,
                           mo_error *err);
+
+/* files: results of llama-bench, and a model or none. */
+mo_status mo_profiler_llama(mo_profiler_options *o, char **files, size_t n,
+                            mo_error *err);
 
 /* Measures the ops of a graph, and the links between devices, by the ranks
  * that the launcher or the options describe. */
