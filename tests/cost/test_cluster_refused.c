@@ -89,7 +89,10 @@ static const struct {
       "remove one of the two" },
     { TWO "<link from='A' to='B' gbps='1' latency='3'/></cluster>",
       "c.xml:4: a <link> has no attribute 'latency'; it has from, to, "
-      "between, gbps, latency_us" },
+      "between, kind, gbps, latency_us" },
+    { TWO "<link between='A B' kind='pcie9'/></cluster>",
+      "c.xml:4: a <link> of kind 'pcie9', which is unknown; "
+      "moirai-cluster(5) lists them" },
     { "<cluster version='3'/>",
       "c.xml:1: a <cluster> has no attribute 'version'; it has name, "
       "host_request_us, host_transfer_us" },

@@ -34,8 +34,10 @@ typedef struct device_attributes {
 
 typedef struct link_attributes {
     mo_link link;
-    const char *from, *to, *between;
+    const char *from, *to, *between, *kind;
 } link_attributes;
+
+enum { NO_LATENCY = -1 };
 
 #define CLUSTER(field) offsetof(own, field)
 #define DEVICE(field)  offsetof(device_attributes, field)
@@ -108,6 +110,7 @@ static const mo_attribute link_table[] = {
     { "from", MO_ATTRIBUTE_TEXT, LINK(from) },
     { "to", MO_ATTRIBUTE_TEXT, LINK(to) },
     { "between", MO_ATTRIBUTE_TEXT, LINK(between) },
+    { "kind", MO_ATTRIBUTE_TEXT, LINK(kind) },
     { "gbps", MO_ATTRIBUTE_POSITIVE, LINK(link.gbps) },
     { "latency_us", MO_ATTRIBUTE_LATENCY, LINK(link.latency_ns) },
     { NULL, MO_ATTRIBUTE_TEXT, 0 },
@@ -389,14 +392,50 @@ static mo_status add_link(own *o, link_attributes *a, mo_error *err)
     return mo_cluster_builder_link(o->builder, &back, err);
 }
 
+typedef struct link_kind {
+    const char *name;
+    double gbps, latency_us;
+} link_kind;
+
+static const link_kind link_kinds[] = {
+#define KIND(name, gbps, latency_us) { name, gbps, latency_us },
+#include "cost/links.def"
+#undef KIND
+};
+
+/* Sets what the attributes leave out. */
+static mo_status apply_kind(link_attributes *a, int line, mo_error *err)
+{
+    for (size_t i = 0; i < sizeof link_kinds / sizeof *link_kinds; i++) {
+        if (strcmp(link_kinds[i].name, a->kind) != 0)
+            continue;
+        if (a->link.gbps == 0)
+            a->link.gbps = link_kinds[i].gbps;
+        if (a->link.latency_ns == NO_LATENCY)
+            a->link.latency_ns = (int64_t) (1000 * link_kinds[i].latency_us);
+        return MO_OK;
+    }
+    return mo_fail_at(err, MO_E_INPUT, NULL, line,
+                      "a <link> of kind '%.60s', which is unknown; "
+                      "moirai-cluster(5) lists them",
+                      a->kind);
+}
+
 static mo_status read_link(own *o, const mo_xml_element *element, mo_error *err)
 {
-    link_attributes a = { .link = { .line = element->line } };
+    link_attributes a = { .link = { .line = element->line,
+                                    .latency_ns = NO_LATENCY } };
     mo_status status = mo_attribute_read_all(
         element, link_table, &a, mo_cluster_builder_arena(o->builder), err);
 
     if (status != MO_OK)
         return status;
+    if (a.kind)
+        status = apply_kind(&a, element->line, err);
+    if (status != MO_OK)
+        return status;
+    if (a.link.latency_ns == NO_LATENCY)
+        a.link.latency_ns = 0;
     if (a.link.gbps == 0)
         return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
                           "a <link> without gbps; say how many gigabits a "
