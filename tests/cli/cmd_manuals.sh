@@ -180,6 +180,12 @@ for page in "$top_srcdir"/man/*.[0-9]; do
     language_model "$work/examples/Qwen3-8B"
     cp "$top_srcdir/examples/inception.cluster.xml" \
         "$work/examples/home.cluster.xml"
+    cat >"$work/examples/bench.json" <<'EOF'
+[{ "model_size": 200000, "model_n_params": 90000, "gpu_info": "A",
+   "n_gpu_layers": -1, "n_prompt": 64, "n_gen": 0, "avg_ns": 900000 },
+ { "model_size": 200000, "model_n_params": 90000, "gpu_info": "A",
+   "n_gpu_layers": -1, "n_prompt": 0, "n_gen": 8, "avg_ns": 4000000 }]
+EOF
     chmod -R u+w "$work/examples"
     examples_of_page "$page" >"$work/commands"
     missing=$(lacks "$name")

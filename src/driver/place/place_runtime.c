@@ -479,6 +479,20 @@ static mo_status print(const job *j, const mo_handover *report, bool json,
     return mo_out_commit(out, err);
 }
 
+/* Whether the times of all layers are by rates of the profile. */
+static bool is_calibrated(const job *j, const mo_chain *chain,
+                          const mo_split *split)
+{
+    const mo_profile *profile = j->devices.profile;
+    bool all = profile != NULL;
+
+    for (int u = 1; u < chain->n_units && all; u++)
+        all = mo_profile_find_rate(
+                  profile,
+                  &chain->cluster->devices[split->placement.device[u]]) != NULL;
+    return all;
+}
+
 static mo_status place(job *j, bool json, mo_output_file *output, mo_error *err)
 {
     bool all[MO_CHAIN_MAX_DEVICES];
@@ -506,6 +520,7 @@ static mo_status place(job *j, bool json, mo_output_file *output, mo_error *err)
             .generate = j->generate,
             .rows = j->rows,
             .n_rows = j->n_rows,
+            .is_calibrated = is_calibrated(j, chain, &split),
         };
 
         status = print(j, &report, json, output, err);

@@ -1,0 +1,217 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
+# Tests of --for: settings of runtimes, comparisons, calibration, errors.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+
+unset MOIRAI_CLUSTER MOIRAI_PATH
+top_srcdir=$(cd "$top_srcdir" && pwd -P)
+python=${MOIRAI_PYTHON:-python3}
+cd "$work" || exit 99
+PYTHONPATH=$top_srcdir/tests/oracles "$python" -B - <<'EOF' ||
+import gguf_write as w
+
+
+def decoder(name, layers, hidden, inner, experts=0, tied=False):
+    f = w.File("qwen3moe" if experts else "llama")
+    f.set(block_count=layers, context_length=8192, embedding_length=hidden,
+          feed_forward_length=inner, attention__head_count=16,
+          attention__head_count_kv=4, attention__key_length=64,
+          attention__value_length=64)
+    if experts:
+        f.set(expert_count=experts, expert_used_count=4,
+              expert_feed_forward_length=inner)
+    f.add("token_embd.weight", 32000, hidden)
+    f.vector("output_norm.weight", hidden)
+    if not tied:
+        f.add("output.weight", 32000, hidden)
+    for i in range(layers):
+        p = f"blk.{i}."
+        f.vector(p + "attn_norm.weight", hidden)
+        for part, rows in (("q", 1024), ("k", 256), ("v", 256)):
+            f.add(f"{p}attn_{part}.weight", rows, hidden)
+        f.add(p + "attn_output.weight", hidden, 1024)
+        f.vector(p + "ffn_norm.weight", hidden)
+        if experts:
+            f.add(p + "ffn_gate_inp.weight", experts, hidden, kind="F32")
+        for part in "gate", "up", "down":
+            shape = (hidden, inner) if part == "down" else (inner, hidden)
+            if experts:
+                f.add(f"{p}ffn_{part}_exps.weight", experts, *shape)
+            else:
+                f.add(f"{p}ffn_{part}.weight", *shape)
+    open(name, "wb").write(f.bytes())
+
+
+decoder("dense.gguf", 24, 2048, 5632)
+decoder("tied.gguf", 12, 1024, 2816, tied=True)
+decoder("moe.gguf", 16, 2048, 1024, experts=32)
+EOF
+    skip_all "no Python writes models"
+
+cat >two.cluster.xml <<'EOF'
+<cluster>
+  <device id="cpu" model="ddr5-2ch" memory_gib="16"/>
+  <device id="A" model="rtx3060" memory_bytes="400000000"/>
+  <device id="B" model="rtx4090" memory_bytes="600000000"/>
+  <link between="cpu A" kind="pcie4-x4"/>
+  <link between="cpu B" kind="pcie4-x16"/>
+  <link between="A B" kind="pcie4-x4"/>
+</cluster>
+EOF
+
+# Expression: prints what Python makes of the report r of --json.
+report()
+{
+    "$python" -c 'import json, sys
+r = json.load(open("out"))
+print(eval("(" + sys.argv[1] + ")"))' "$1"
+}
+
+exits "llama.cpp" 0 moirai -q --json --for llama.cpp -c two.cluster.xml \
+    --drop-device --add-device rtx3090 --add-device rtx3090:0.4 dense.gguf
+is "the gap is 0" "$(report 'r["gap"]')" 0
+is "no device holds more than it has" \
+    "$(report 'all(d["memory_bytes"] <= d["capacity_bytes"]
+        for d in r["devices"])')" True
+is "each layer is on one device" \
+    "$(report 'sorted(sum((d["layers"] for d in r["devices"]), []))
+        == list(range(24))')" True
+is "no other split is faster" \
+    "$(report 'all(c.get("answer_us", 1e99) >= r["answer_us"]
+        for c in r["compared"] if "more" not in c["name"])')" True
+is "another device does no harm" \
+    "$(report 'all(c["answer_us"] <= r["answer_us"] * (1 + 1e-9)
+        for c in r["compared"] if "more" in c["name"])')" True
+is "rows" "$(report '[c["name"] for c in r["compared"]]')" \
+    "['llama.cpp: split by free memory', 'cpu alone', 'A alone', 'B alone', \
+'without cpu', 'without A', 'without B', 'with one more rtx3090', \
+'with one more rtx3090:0.4']"
+# -ts has the layers of the devices in their order, the head at the end.
+is "-ngl and -ts are those of the report" "$(report '(lambda words, by: [
+    int(words[words.index("-ngl") + 1]),
+    words[words.index("-ts") + 1]] == [
+    sum(n for _, n in by), ",".join(str(n) for _, n in by)])(
+        r["settings"].split(), sorted(
+            (min(d["layers"] or [99]), len(d["layers"]) + d["head"])
+            for d in r["devices"] if d["id"] != "cpu" and
+            (d["layers"] or d["head"])))')" True
+exits "moirai-place does the same" 0 moirai-place -q --json --for llama.cpp \
+    -c two.cluster.xml dense.gguf -o run.sh
+ok "-o writes the command line" grep -q '^llama-server -m dense.gguf -c 4096' \
+    run.sh
+cp run.sh first.sh
+moirai -q --for llama.cpp -c two.cluster.xml dense.gguf -o run.sh >/dev/null
+ok "it is the same again" cmp -s run.sh first.sh
+
+cat >pair.cluster.xml <<'EOF'
+<cluster>
+  <device id="cpu" model="ddr5-2ch" memory_gib="16"/>
+  <device id="B" model="rtx4090" memory_bytes="900000000"/>
+  <link between="cpu B" kind="pcie5-x16"/>
+</cluster>
+EOF
+exits "experts in main memory" 0 moirai -q --json --for llama.cpp \
+    -c pair.cluster.xml moe.gguf --value cache=q8_0 --value prompt=7000 \
+    --value context=8192
+ok "-ot names them" grep -q "exps=CPU'" out
+ok "a quantized cache needs -fa" grep -q -e '-ctk q8_0 -ctv q8_0 -fa on' out
+exits "a tied head" 0 moirai -q --json --for llama.cpp -c two.cluster.xml \
+    tied.gguf
+is "is apart from the embedding" \
+    "$(report '[d["embedding"] for d in r["devices"]]')" "[True, False, False]"
+
+cat >rpc.cluster.xml <<'EOF'
+<cluster>
+  <device id="cpu" model="ddr5-2ch" memory_bytes="300000000"/>
+  <device id="P" model="rtx3060" memory_bytes="400000000" host="10.0.0.2"/>
+  <device id="Q" model="m2" memory_bytes="500000000" host="10.0.0.3:6000"/>
+  <link between="cpu P" kind="ethernet-10g"/>
+  <link between="cpu Q" kind="ethernet-10g"/>
+</cluster>
+EOF
+exits "other machines" 0 moirai -q --for llama.cpp -c rpc.cluster.xml \
+    dense.gguf
+ok "run ggml-rpc-server" grep -qxF -- \
+    '# on 10.0.0.2: ggml-rpc-server -H 0.0.0.0 -p 50052 -d CUDA0' out
+ok "on the port of the cluster" grep -qxF -- \
+    '# on 10.0.0.3:6000: ggml-rpc-server -H 0.0.0.0 -p 6000 -d MTL0' out
+ok "--rpc names them" grep -q -e '--rpc 10.0.0.2:50052,10.0.0.3:6000' out
+
+"$python" -B "$top_srcdir/tests/oracles/hf_write.py" . >folders
+folder=$(awk 'NR == 1 { print $1 }' folders)
+for runtime in vllm accelerate pytorch-pipelining; do
+    exits "$runtime" 0 moirai -q --json --for $runtime -c inter-server \
+        "$folder"
+    is "$runtime: the gap" "$(report 'r["gap"]')" 0
+done
+exits "vllm splits" 0 moirai -q --json --for vllm -c inter-server "$folder"
+# The parser of vLLM: as many numbers as stages, the layers in all.
+is "VLLM_PP_LAYER_PARTITION adds up" "$(report '(lambda s: sum(map(int,
+    s.split("PARTITION=")[1].split()[0].split(","))) == 4 and
+    len(s.split("PARTITION=")[1].split()[0].split(",")) ==
+    int(s.split("parallel-size ")[1].split()[0]))(r["settings"])')" True
+moirai -q --for accelerate -c inter-server "$folder" -o map.json >/dev/null
+is "device_map" "$("$python" -c 'import json
+m = json.load(open("map.json"))
+print(sorted(m)[:2], len(m), set(map(type, m.values())) == {int})')" \
+    "['lm_head', 'model.embed_tokens'] 7 True"
+
+cp "$top_srcdir/examples/inception.graphml" \
+    "$top_srcdir/examples/inception.cluster.xml" .
+moirai-place -q --for openvino inception.graphml -o place.json >/dev/null
+moirai -q --for openvino inception.graphml -o moirai.json >/dev/null
+is "openvino: every op has a device" "$("$python" -c 'import json
+a, b = json.load(open("place.json")), json.load(open("moirai.json"))
+print(len(a) > 0, a.keys() == b.keys(), all(v[:3] in ("CPU", "GPU")
+      for v in a.values()))')" "True True True"
+
+# Calibration: what was fitted is predicted.
+cat >bench.json <<'EOF'
+[{ "model_filename": "dense.gguf", "model_size": 600000000, "type_k": "f16",
+   "model_n_params": 1100000000, "gpu_info": "NVIDIA GeForce RTX 4090",
+   "n_gpu_layers": -1, "n_prompt": 512, "n_gen": 0, "avg_ns": 60000000 },
+ { "model_filename": "dense.gguf", "model_size": 600000000, "type_k": "f16",
+   "model_n_params": 1100000000, "gpu_info": "NVIDIA GeForce RTX 4090",
+   "n_gpu_layers": 99, "n_prompt": 0, "n_gen": 128, "avg_ns": 512000000 },
+ { "model_filename": "tied.gguf", "model_size": 100000000, "type_k": "f16",
+   "model_n_params": 200000000, "gpu_info": "NVIDIA GeForce RTX 4090",
+   "n_gpu_layers": 99, "n_prompt": 0, "n_gen": 128, "avg_ns": 192000000 }]
+EOF
+exits "moirai-profile llama" 0 moirai-profile llama -q -o rates.xml bench.json
+ok "tests of tokens are met" awk '/^tg/ && $(NF - 1) !~ /^[+-]0[.]0$/ { bad = 1 }
+    /^tg/ { n++ } END { exit bad || n != 2 }' out
+ok "writes rates" grep -q '<rate device="NVIDIA GeForce RTX 4090"' rates.xml
+exits "and so are predictions" 0 moirai -q --json --for llama.cpp \
+    -c two.cluster.xml -p rates.xml --value prompt=1 --value generate=127 \
+    dense.gguf
+is "not all devices have rates" "$(report 'r["calibrated"]')" False
+cat >one.cluster.xml <<'EOF'
+<cluster><device id="B" model="rtx4090"/></cluster>
+EOF
+exits "one device" 0 moirai -q --json --for llama.cpp -c one.cluster.xml \
+    -p rates.xml --value prompt=1 --value generate=127 dense.gguf
+is "is calibrated" "$(report 'r["calibrated"]')" True
+is "and takes what was measured" \
+    "$(report 'abs(r["token_us"] / 4000 - 1) < 0.01')" True
+
+complains "another format" 1 "--for vllm takes a folder of transformers" \
+    moirai -q --for vllm -c inter-server dense.gguf
+complains "a graph" 1 "--for llama.cpp takes a GGUF file" \
+    moirai -q --for llama.cpp -c inter-server inception.graphml
+complains "an unknown runtime" 2 "takes one of llama.cpp|vllm" \
+    moirai -q --for nobody dense.gguf
+complains "an unknown model" 2 "there is no model 'rtx1'" \
+    moirai -q --for llama.cpp -c two.cluster.xml --add-device rtx1 dense.gguf
+complains "no memory" 2 "is no number of GiB" moirai -q --for llama.cpp \
+    -c two.cluster.xml --add-device rtx3090:x dense.gguf
+complains "no runtime" 2 "need --for RUNTIME" moirai -q --drop-device dense.gguf
+complains "lengths" 2 "do not fit a context of 100" moirai -q \
+    --for llama.cpp -c two.cluster.xml --value context=100 dense.gguf
+complains "too large" 3 "no split fits" moirai -q --for llama.cpp \
+    -c one.cluster.xml --value context=9000000 dense.gguf
+complains "no results" 1 "is no result of llama-bench" \
+    moirai-profile llama two.cluster.xml
+echo '[]' >empty.json
+complains "empty results" 1 "has no tests" moirai-profile llama empty.json
+done_testing
