@@ -192,9 +192,8 @@ static mo_status keep_results(const settings *s, const model_files *files,
     if (output && s->settings_of)
         status = write_settings(s, selector, selection, err);
     else
-        status = output
-                     ? mo_cli_solve_write(selection, selector, output, err)
-                     : MO_OK;
+        status = output ? mo_cli_solve_write(selection, selector, output, err)
+                        : MO_OK;
     if (!s->keep || status != MO_OK)
         return status;
     status = mo_cli_solve_write(selection, selector, files->solution, err);

@@ -264,8 +264,8 @@ static mo_status run_place(void *context, char **operands, size_t n_operands,
             &s->prepare, operands[0], err);
     if (status == MO_OK && s->settings_of && !s->settings_of->write_ops)
         return mo_place_runtime_run(&s->runtime, s->settings_of, &s->prepare,
-                                    operands[0], s->json,
-                                    &s->outputs[SOLUTION], &s->logger, err);
+                                    operands[0], s->json, &s->outputs[SOLUTION],
+                                    &s->logger, err);
     if (status == MO_OK)
         status = check_policy(s, err);
     if (status == MO_OK)

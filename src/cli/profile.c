@@ -69,8 +69,8 @@ int main(int argc, char **argv)
         { 0, "json", NULL, "fit: print the report as a JSON object",
           MO_OPTION_FLAG, .to = &o.json },
         { 0, "device", "ID",
-          "llama: the device, in place of the name in the file",
-          MO_OPTION_TEXT, .to = &o.device },
+          "llama: the device, in place of the name in the file", MO_OPTION_TEXT,
+          .to = &o.device },
         { 'c', "cluster", "FILE|NAME", "run: the devices (default cpu)",
           MO_OPTION_TEXT, .to = &o.cluster, .suggest = mo_suggest_cluster },
         { 0, "fusion", "SET|FILE", "run: " MO_PREPARE_FUSION_HELP,
@@ -126,7 +126,8 @@ int main(int argc, char **argv)
         .details = "fit: FILE is a graph with measured times or a profile; - "
                    "reads standard input.  Without --train and --test, one op "
                    "in five is held back.  llama: FILE is the output of "
-                   "llama-bench -o json, the second one its model.  run: FILE is a graph; what the "
+                   "llama-bench -o json, the second one its model.  run: FILE "
+                   "is a graph; what the "
                    "profile has already is not measured again; with "
                    "several ranks each measures its own devices.",
         .options = options,

@@ -184,9 +184,9 @@ const mo_profile_rate *mo_profile_find_rate(const mo_profile *profile,
 
         if (strcmp(rate->device, device->id) == 0)
             return rate;
-        if (device->known ? mo_device_find(rate->device) == device->known
-                          : device->model &&
-                                strcmp(rate->device, device->model) == 0)
+        if (device->known
+                ? mo_device_find(rate->device) == device->known
+                : device->model && strcmp(rate->device, device->model) == 0)
             found = rate;
     }
     return found;

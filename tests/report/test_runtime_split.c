@@ -91,9 +91,9 @@ static void draw_net(uint64_t seed, net *it)
         c->memory_bytes[u] = draw(&r, 9);
         if (has_experts && u > 0 && u <= c->n_layers)
             c->expert_bytes[u] = mo_random_below(&r, 2) ? 6 : draw(&r, 9);
-        it->has_unequal_experts = it->has_unequal_experts ||
-                                  (c->expert_bytes[u] > 0 &&
-                                   c->expert_bytes[u] != 6);
+        it->has_unequal_experts =
+            it->has_unequal_experts ||
+            (c->expert_bytes[u] > 0 && c->expert_bytes[u] != 6);
         all += c->memory_bytes[u] + c->expert_bytes[u];
     }
     for (int k = 0; k < MAX_DEVICES; k++)
@@ -150,9 +150,10 @@ static double best_experts(const mo_chain *c, mo_chain_placement *p)
 
         for (int u = 0; u < c->n_units; u++) {
             p->experts_on_host[u] = set >> u & 1;
-            is_valid = is_valid && (!p->experts_on_host[u] ||
-                                    (may && c->expert_bytes[u] > 0 &&
-                                     p->device[u] != c->host));
+            is_valid =
+                is_valid &&
+                (!p->experts_on_host[u] ||
+                 (may && c->expert_bytes[u] > 0 && p->device[u] != c->host));
         }
         if (!is_valid)
             continue;

@@ -137,9 +137,8 @@ static mo_status read_array(const char *file, const char *text, size_t size,
     mo_json_cursor c;
     mo_json_member item;
     mo_status status = MO_OK;
-    int more = mo_json_open(&c, '[', text, size)
-                   ? mo_json_take_item(&c, &item)
-                   : 0;
+    int more =
+        mo_json_open(&c, '[', text, size) ? mo_json_take_item(&c, &item) : 0;
 
     for (; more == 1 && status == MO_OK; more = mo_json_take_item(&c, &item))
         status = add_object(file, item.value, item.value_length, rows, n, err);
@@ -160,8 +159,7 @@ static mo_status read_lines(const char *file, const char *text, size_t size,
 
         end = newline ? (size_t) (newline - text) : size;
         if (strspn(text + begin, " \t\r") < end - begin)
-            status =
-                add_object(file, text + begin, end - begin, rows, n, err);
+            status = add_object(file, text + begin, end - begin, rows, n, err);
     }
     return status;
 }

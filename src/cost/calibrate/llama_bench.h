@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * llama_bench.h - results of llama-bench -o json, and the rates of a device that
- * are fitted to them (least squares of relative errors).
+ * llama_bench.h - results of llama-bench -o json, and the rates of a device
+ * that are fitted to them (least squares of relative errors).
  *
  * A run of a token reads all weights: it gives bandwidth and, with models of
  * different sizes, the overhead of an op.  A run of a prompt then gives the

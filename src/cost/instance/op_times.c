@@ -107,10 +107,10 @@ static double rated_us(const timing *t, int device)
     const mo_profile *profile = t->m->options->profile;
     const mo_op *op = &t->m->g->ops[t->op];
 
-    return profile ? mo_profile_rate_us(profile,
-                                        &t->m->cluster->devices[device],
-                                        op->flops, op->bytes)
-                   : NAN;
+    return profile
+               ? mo_profile_rate_us(profile, &t->m->cluster->devices[device],
+                                    op->flops, op->bytes)
+               : NAN;
 }
 
 static double predicted_us(timing *t, int device)

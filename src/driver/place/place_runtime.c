@@ -52,8 +52,7 @@ mo_status mo_place_runtime_check(const mo_place_runtime_options *o,
     if (!o->name && (o->added.count > 0 || o->drops))
         return mo_fail(err, MO_E_USAGE,
                        "--add-device and --drop-device need --for RUNTIME");
-    if (*runtime && (*runtime)->write_ops &&
-        (o->added.count > 0 || o->drops))
+    if (*runtime && (*runtime)->write_ops && (o->added.count > 0 || o->drops))
         return mo_fail(err, MO_E_USAGE,
                        "--add-device and --drop-device are for runtimes that "
                        "place layers, not for %s",
@@ -121,8 +120,8 @@ static mo_status read_phase(job *j, int64_t prompt, int64_t context,
     snprintf(lengths[1], VALUE_SIZE, "prompt=%" PRId64, prompt);
     read.values =
         (mo_option_list){ .items = items, .count = prompt > 0 ? 4 : 3 };
-    status = mo_driver_load_graph(j->path, &read, j->logger, graph, &format,
-                                  err);
+    status =
+        mo_driver_load_graph(j->path, &read, j->logger, graph, &format, err);
     if (status == MO_OK)
         status = mo_driver_load_formats(&j->prepare->load, &formats, err);
     if (status == MO_OK)
@@ -145,8 +144,8 @@ static mo_status check_format(job *j, mo_error *err)
     mo_input_close(input);
     if (status == MO_OK &&
         (!format || strcmp(format->name, j->runtime->format) != 0))
-        return mo_fail_at(err, MO_E_INPUT, j->path, 0,
-                          "--for %s takes %s", j->runtime->name,
+        return mo_fail_at(err, MO_E_INPUT, j->path, 0, "--for %s takes %s",
+                          j->runtime->name,
                           strcmp(j->runtime->format, "gguf") == 0
                               ? "a GGUF file"
                               : "a folder of transformers");
@@ -166,9 +165,9 @@ static mo_status load(job *j, mo_error *err)
     if (status == MO_OK)
         status = read_phase(j, j->prompt, j->context, &j->graphs[0], err);
     if (status == MO_OK)
-        status = read_phase(j, 0,
-                            mo_max_i64(j->prompt + (j->generate + 1) / 2, 1),
-                            &j->graphs[1], err);
+        status =
+            read_phase(j, 0, mo_max_i64(j->prompt + (j->generate + 1) / 2, 1),
+                       &j->graphs[1], err);
     if (status == MO_OK)
         status = mo_driver_load_devices(&j->prepare->load, j->path, j->logger,
                                         &j->devices, err);
@@ -176,8 +175,8 @@ static mo_status load(job *j, mo_error *err)
 }
 
 /* Makes the chain on a cluster; the caller frees it. */
-static mo_status make_chain(const job *j, mo_cluster *cluster,
-                            mo_chain **chain, mo_error *err)
+static mo_status make_chain(const job *j, mo_cluster *cluster, mo_chain **chain,
+                            mo_error *err)
 {
     mo_driver_load_options options = j->prepare->load;
     mo_driver_devices devices = { cluster, j->devices.profile };
@@ -314,10 +313,9 @@ static mo_status parse_device(const char *text, mo_device *device,
                        "--add-device %.80s: there is no model '%.60s'; "
                        "moirai-cluster(5) lists them",
                        text, name);
-    if (colon &&
-        (mo_number_read_double(colon + 1, strlen(colon + 1), &gib) !=
-             MO_NUMBER_OK ||
-         !(gib > 0 && gib < 1e9)))
+    if (colon && (mo_number_read_double(colon + 1, strlen(colon + 1), &gib) !=
+                      MO_NUMBER_OK ||
+                  !(gib > 0 && gib < 1e9)))
         return mo_fail(err, MO_E_USAGE,
                        "--add-device %.80s: '%.40s' is no number of GiB", text,
                        colon + 1);
@@ -394,8 +392,7 @@ static mo_status extend_cluster(const mo_cluster *cluster, const char *text,
     for (int k = 0; k <= n && status == MO_OK; k++) {
         mo_device device = k < n ? cluster->devices[k] : added;
         const char *name =
-            k < n ? device.id
-                  : unused_id(cluster, added.model, id, sizeof id);
+            k < n ? device.id : unused_id(cluster, added.model, id, sizeof id);
 
         device.id = mo_arena_text(mo_cluster_builder_arena(builder), name,
                                   strlen(name));
@@ -589,8 +586,8 @@ mo_status mo_place_runtime_write_ops(const mo_runtime *runtime,
                                      mo_error *err)
 {
     const mo_graph *g = problem->fine;
-    int *by_op = calloc((size_t) g->n_ops + (size_t) g->n_constants + 1,
-                        sizeof *by_op);
+    int *by_op =
+        calloc((size_t) g->n_ops + (size_t) g->n_constants + 1, sizeof *by_op);
     mo_json_writer w = { .out = out };
 
     if (!by_op)

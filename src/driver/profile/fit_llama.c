@@ -42,8 +42,8 @@ static mo_status set_ops(const mo_graph *g, mo_llama_run *run, int *n_layers,
                          mo_error *err)
 {
     int *unit = calloc((size_t) g->n_ops + 1, sizeof *unit);
-    mo_status status = unit ? mo_chain_units_of(g, unit, n_layers, err)
-                            : mo_fail_memory(err);
+    mo_status status =
+        unit ? mo_chain_units_of(g, unit, n_layers, err) : mo_fail_memory(err);
 
     run->flops = calloc((size_t) g->n_ops + 1, sizeof *run->flops);
     run->bytes = calloc((size_t) g->n_ops + 1, sizeof *run->bytes);
@@ -66,11 +66,10 @@ static mo_status read_ops(const fitting *f, const char *path, mo_llama_run *run,
     const mo_llama_row *row = run->row;
     char cache[VALUE_SIZE], lengths[2][VALUE_SIZE];
     const char *items[4] = { "layers=whole", cache, lengths[0], lengths[1] };
-    mo_read_options read = {
-        .values = { .items = items, .count = row->prompt > 0 ? 4 : 3 }
-    };
-    int64_t context = row->prompt > 0 ? row->prompt
-                                      : row->depth + (row->generate + 1) / 2;
+    mo_read_options read = { .values = { .items = items,
+                                         .count = row->prompt > 0 ? 4 : 3 } };
+    int64_t context =
+        row->prompt > 0 ? row->prompt : row->depth + (row->generate + 1) / 2;
     mo_graph *graph = NULL;
     mo_status status;
 
@@ -113,8 +112,9 @@ static mo_status guess_ops(const fitting *f, mo_llama_run *run, mo_error *err)
 /* A run that tells the rates of one device. */
 static bool is_of_use(const fitting *f, const mo_llama_row *row, int n_layers)
 {
-    bool is_whole = row->gpu_layers <= 0 ||
-                    row->gpu_layers > (n_layers > 0 ? n_layers : MANY_LAYERS - 1);
+    bool is_whole =
+        row->gpu_layers <= 0 ||
+        row->gpu_layers > (n_layers > 0 ? n_layers : MANY_LAYERS - 1);
 
     return device_of(f, row)[0] && is_whole &&
            (row->prompt == 0) != (row->generate == 0) &&
@@ -175,8 +175,7 @@ static mo_status fit_devices(fitting *f, mo_error *err)
                        device_of(f, f->runs[first].row)) != 0)
                 break;
         rate->device = device_of(f, f->runs[first].row);
-        status =
-            mo_llama_bench_fit(&f->runs[first], end - first, rate, err);
+        status = mo_llama_bench_fit(&f->runs[first], end - first, rate, err);
         if (status == MO_OK)
             f->n_rates++;
         else
@@ -195,7 +194,8 @@ static mo_status write_profile(const fitting *f, mo_error *err)
     for (int i = 0; i < f->n_rates && status == MO_OK; i++)
         status = mo_profile_builder_rate(builder, &f->rates[i], err);
     if (status == MO_OK)
-        status = mo_profile_builder_finish(builder, f->o->output, &profile, err);
+        status =
+            mo_profile_builder_finish(builder, f->o->output, &profile, err);
     if (status == MO_OK)
         status = mo_out_open(f->o->output, &out, err);
     if (status == MO_OK) {
@@ -266,8 +266,8 @@ mo_status mo_profiler_llama(mo_profiler_options *o, char **files, size_t n,
     if (status == MO_OK)
         status = mo_reader_all(f.file, &text, &size, err);
     if (status == MO_OK)
-        status = mo_llama_bench_read(f.file, text, size, &f.rows, &f.n_rows,
-                                     err);
+        status =
+            mo_llama_bench_read(f.file, text, size, &f.rows, &f.n_rows, err);
     if (status == MO_OK) {
         f.runs = calloc((size_t) f.n_rows + 1, sizeof *f.runs);
         f.rates = calloc((size_t) f.n_rows + 1, sizeof *f.rates);

@@ -14,7 +14,8 @@ static mo_status split_default(const mo_chain *c, const bool *allowed,
     return mo_runtime_split_evenly(c, allowed, false, split, err);
 }
 
-/* Layers are modules as a whole; modules without weights follow their inputs. */
+/* Layers are modules as a whole; modules without weights follow their inputs.
+ */
 static void write_json(const mo_runtime_case *it, const char *key,
                        mo_json_writer *w)
 {
@@ -29,8 +30,8 @@ static void write_json(const mo_runtime_case *it, const char *key,
         int k = it->placement->device[c->unit[i]];
 
         /* The ops of a layer follow one another. */
-        if (strcmp(name, last) == 0 || (!is_layer && op->weight_bytes <= 0 &&
-                                        c->unit[i] > 0))
+        if (strcmp(name, last) == 0 ||
+            (!is_layer && op->weight_bytes <= 0 && c->unit[i] > 0))
             continue;
         last = name;
         /* A head that has the weights of the embedding. */

@@ -57,7 +57,7 @@ mo_status mo_chain_units_of(const mo_graph *g, int *unit, int *n_layers,
         unit[i] = g->ops[i].colocate ? layer_number(g->ops[i].colocate) : -1;
         n = mo_max_int(n, unit[i] + 1);
     }
-    if (n == 0 || n > g->n_ops)
+    if (n == 0 || n > MO_CHAIN_MAX_LAYERS)
         return mo_fail(err, MO_E_SUPPORT,
                        "has no layers; runtimes of language models place GGUF "
                        "files and folders of transformers");
@@ -116,10 +116,9 @@ static void find_host(mo_chain *c)
     here = devices[mo_max_int(c->host, 0)].host;
     for (int k = 0; k < c->n_devices; k++)
         c->is_remote[k] =
-            k != c->host &&
-            (devices[k].is_cpu ||
-             (devices[k].host &&
-              (!here || strcmp(here, devices[k].host) != 0)));
+            k != c->host && (devices[k].is_cpu ||
+                             (devices[k].host &&
+                              (!here || strcmp(here, devices[k].host) != 0)));
 }
 
 static mo_status message_ns(const maker *m, int from, int to, int64_t bytes,
@@ -184,8 +183,9 @@ static mo_status boundary_bytes(const maker *m, const mo_graph *g,
             int to = g->edges[e].to;
 
             leaves = leaves || m->unit[to] != from;
-            crosses = crosses || (m->unit[to] == from &&
-                                  m->of_expert[to] != m->of_expert[it->producer]);
+            crosses =
+                crosses || (m->unit[to] == from &&
+                            m->of_expert[to] != m->of_expert[it->producer]);
         }
         if ((leaves || crosses) && it->bytes == MO_UNKNOWN)
             return mo_fail(m->err, MO_E_INPUT,
@@ -208,8 +208,8 @@ static mo_status make_transfers(const maker *m, const mo_graph *g,
     const mo_chain *c = m->c;
     size_t pairs = (size_t) c->n_devices * (size_t) c->n_devices;
     int64_t *next = calloc((size_t) c->n_units, sizeof *next), experts = 0;
-    mo_status status = next ? boundary_bytes(m, g, next, &experts)
-                            : mo_fail_memory(m->err);
+    mo_status status =
+        next ? boundary_bytes(m, g, next, &experts) : mo_fail_memory(m->err);
 
     /* The output is computed in f32. */
     for (int i = 0; i < g->n_ops && status == MO_OK; i++)
@@ -318,7 +318,6 @@ static bool same_ops(const mo_graph *a, const mo_graph *b)
     return same;
 }
 
-
 static bool allocate(mo_chain *c)
 {
     size_t units = (size_t) c->n_units, devices = (size_t) c->n_devices;
@@ -327,8 +326,7 @@ static bool allocate(mo_chain *c)
     c->memory_bytes = calloc(units, sizeof(int64_t));
     c->expert_bytes = calloc(units, sizeof(int64_t));
     c->capacity_bytes = calloc(devices, sizeof(int64_t));
-    done = c->memory_bytes && c->expert_bytes &&
-           c->capacity_bytes;
+    done = c->memory_bytes && c->expert_bytes && c->capacity_bytes;
     for (int i = 0; i < c->n_phases; i++) {
         mo_chain_phase *phase = &c->phases[i];
 
@@ -365,7 +363,8 @@ static int64_t usable_bytes(const mo_chain *c, int device, int64_t bytes)
 
     if (c->cluster->devices[device].is_cpu || bytes == INT64_MAX)
         return bytes;
-    return bytes - reserve - (int64_t) (c->rules.reserve_share * (double) bytes);
+    return bytes - reserve -
+           (int64_t) (c->rules.reserve_share * (double) bytes);
 }
 
 static mo_status fill(maker *m, const mo_chain_source *sources)
@@ -382,8 +381,8 @@ static mo_status fill(maker *m, const mo_chain_source *sources)
         if (!c->cluster->devices[k].is_cpu && !c->is_remote[k])
             m->gpu = k;
     }
-    for (int i = 0; i < g->n_ops && c->rules.moves_experts &&
-                    c->host != MO_CHAIN_NONE;
+    for (int i = 0;
+         i < g->n_ops && c->rules.moves_experts && c->host != MO_CHAIN_NONE;
          i++)
         m->of_expert[i] = is_expert(g, i) || is_between_experts(g, i);
     add_memory(m, sources, c->n_phases);
@@ -393,8 +392,8 @@ static mo_status fill(maker *m, const mo_chain_source *sources)
         c->phases[i].weight = sources[i].weight;
         c->phases[i].tokens = sources[i].tokens;
         if (!same_ops(g, sources[i].graph))
-            status = mo_fail(m->err, MO_E_INPUT,
-                             "phases have different operations");
+            status =
+                mo_fail(m->err, MO_E_INPUT, "phases have different operations");
         if (status == MO_OK)
             status = make_times(m, &sources[i], &c->phases[i]);
         if (status == MO_OK)
@@ -471,7 +470,7 @@ static void add_phase(const mo_chain *c, const mo_chain_placement *p, int i,
 
     for (int u = 0; u < c->n_units; u++) {
         int k = p->device[u];
-        int to = u + 1 < c->n_units ? p->device[u + 1]
+        int to = u + 1 < c->n_units        ? p->device[u + 1]
                  : c->rules.embeds_on_host ? c->host
                                            : MO_CHAIN_NONE;
 

@@ -22,7 +22,12 @@
 #include "cost/instance.h"
 #include "graph/graph.h"
 
-enum { MO_CHAIN_MAX_DEVICES = 64, MO_CHAIN_MAX_PHASES = 4, MO_CHAIN_NONE = -1 };
+enum {
+    MO_CHAIN_MAX_DEVICES = 64,
+    MO_CHAIN_MAX_LAYERS = 1024,
+    MO_CHAIN_MAX_PHASES = 4,
+    MO_CHAIN_NONE = -1
+};
 
 /* How a runtime executes units; all false: as placed. */
 typedef struct mo_chain_rules {
@@ -41,10 +46,10 @@ typedef struct mo_chain_rules {
 } mo_chain_rules;
 
 typedef struct mo_chain_phase {
-    const char *name; /* a constant */
-    double weight;    /* runs of it in a request */
-    int64_t tokens;   /* that a run computes */
-    int64_t *time_ns; /* unit u on device k: [u * K + k], without experts */
+    const char *name;   /* a constant */
+    double weight;      /* runs of it in a request */
+    int64_t tokens;     /* that a run computes */
+    int64_t *time_ns;   /* unit u on device k: [u * K + k], without experts */
     int64_t *expert_ns; /* the same of its experts */
     /* Transfer from unit u to u + 1, from device a to b: [(u * K + a) * K + b];
      * of the head to the host. */
@@ -61,11 +66,11 @@ typedef struct mo_chain {
     mo_chain_phase phases[MO_CHAIN_MAX_PHASES];
     const mo_graph *graph; /* of the first phase, borrowed; or NULL */
     int *unit;             /* by op of it */
-    int64_t *memory_bytes;   /* by unit, without experts */
+    int64_t *memory_bytes; /* by unit, without experts */
     int64_t *expert_bytes;
-    int64_t *capacity_bytes;  /* by device; INT64_MAX: no limit */
-    int64_t tied_bytes;       /* of a table that embedding and head share: a copy
-                                 for each, unless they are on one device */
+    int64_t *capacity_bytes; /* by device; INT64_MAX: no limit */
+    int64_t tied_bytes;      /* of a table that embedding and head share: a copy
+                                for each, unless they are on one device */
     bool is_remote[MO_CHAIN_MAX_DEVICES]; /* on another machine than the host */
 } mo_chain;
 
@@ -92,8 +97,8 @@ mo_status mo_chain_units_of(const mo_graph *g, int *unit, int *n_layers,
 
 /* A placement of a chain. */
 typedef struct mo_chain_placement {
-    int *device;  /* by unit; MO_CHAIN_NONE: in main memory that the cluster
-                     does not have */
+    int *device; /* by unit; MO_CHAIN_NONE: in main memory that the cluster
+                    does not have */
     bool *experts_on_host; /* by unit */
 } mo_chain_placement;
 

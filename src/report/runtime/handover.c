@@ -57,8 +57,7 @@ static const char *device_name(const mo_handover *r, int device, char *name)
     return device == MO_CHAIN_NONE
                ? "transfers"
                : mo_utf8_escape_controls(
-                     name, NAME_SIZE,
-                     r->it.chain->cluster->devices[device].id);
+                     name, NAME_SIZE, r->it.chain->cluster->devices[device].id);
 }
 
 /* Returns the layers of a run of them that begins at unit u on its device. */
@@ -97,8 +96,8 @@ static void describe_device(const mo_handover *r, int device, char *text)
     for (int u = 1; u <= c->n_layers; u++)
         experts += p->experts_on_host[u];
     if (p->device[c->n_units - 1] == device)
-        length += snprintf(text + length, (size_t) (HOLDS_SIZE - length),
-                           ", head");
+        length +=
+            snprintf(text + length, (size_t) (HOLDS_SIZE - length), ", head");
     if (device == c->host && experts > 0)
         snprintf(text + length, (size_t) (HOLDS_SIZE - length),
                  ", experts of %d layers", experts);
@@ -183,10 +182,9 @@ void mo_handover_text(const mo_handover *r, mo_out *out)
 
     mo_out_printf(out, "# settings of %s\n", r->runtime->name);
     mo_runtime_write(r->runtime, &r->it, out);
-    mo_out_printf(out, "\n%-12s %s for a prompt of %" PRId64 " tokens\n",
-                  "first token",
-                  mo_format_us((double) f->phase_ns[PROMPT] / 1000, time),
-                  r->prompt);
+    mo_out_printf(
+        out, "\n%-12s %s for a prompt of %" PRId64 " tokens\n", "first token",
+        mo_format_us((double) f->phase_ns[PROMPT] / 1000, time), r->prompt);
     mo_out_printf(out, "%-12s %.4g a second", "tokens",
                   tokens_per_s(f->phase_ns[TOKEN]));
     mo_out_printf(out, ", %s each\n",
@@ -197,8 +195,9 @@ void mo_handover_text(const mo_handover *r, mo_out *out)
         mo_out_printf(out, "%-12s %s %%\n", "gap",
                       mo_format_percent(gap_of(r), percent));
     else
-        mo_out_printf(out, "%-12s 0 %%: no split that %s can run is predicted "
-                           "to be faster\n",
+        mo_out_printf(out,
+                      "%-12s 0 %%: no split that %s can run is predicted "
+                      "to be faster\n",
                       "gap", r->runtime->name);
     put_bottleneck(r, out);
     mo_out_printf(out, "%-12s %s\n", "times",

@@ -191,8 +191,7 @@ static void write_command(const mo_runtime_case *it, mo_out *out)
     for (int i = 0; i < servers.n; i++)
         if (begins_machine(&servers, i)) {
             mo_out_text(out, i == 0 ? " --rpc " : ",");
-            put_endpoint(out,
-                         &it->chain->cluster->devices[servers.order[i]]);
+            put_endpoint(out, &it->chain->cluster->devices[servers.order[i]]);
         }
     mo_out_text(out, list.n == 0 ? " --device none" : " --device ");
     for (int i = 0; i < list.n; i++) {

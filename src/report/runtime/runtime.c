@@ -4,8 +4,9 @@
 #include <string.h>
 
 static const mo_runtime *const runtimes[] = {
-    &mo_runtime_llama_cpp, &mo_runtime_vllm, &mo_runtime_accelerate,
-    &mo_runtime_openvino,  &mo_runtime_pytorch_pipelining, NULL
+    &mo_runtime_llama_cpp,          &mo_runtime_vllm,
+    &mo_runtime_accelerate,         &mo_runtime_openvino,
+    &mo_runtime_pytorch_pipelining, NULL
 };
 
 const mo_runtime *mo_runtime_at(size_t i)
@@ -72,8 +73,9 @@ int mo_runtime_gpu_number(const mo_cluster *cluster, int device)
 
 void mo_runtime_put_word(mo_out *out, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,@%+-";
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyz"
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,@%+-";
 
     if (*word && strspn(word, plain) == strlen(word)) {
         mo_out_text(out, word);

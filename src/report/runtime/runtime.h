@@ -63,8 +63,8 @@ const mo_runtime *mo_runtime_find(const char *name);
 void mo_runtime_write(const mo_runtime *runtime, const mo_runtime_case *it,
                       mo_out *out);
 
-/* Returns the name of the backend of ggml that runs on a device: "CUDA", "ROCm",
- * "SYCL", "MTL" or "CPU". */
+/* Returns the name of the backend of ggml that runs on a device: "CUDA",
+ * "ROCm", "SYCL", "MTL" or "CPU". */
 const char *mo_runtime_backend(const mo_device *device);
 
 /* Returns the number that a GPU has in a runtime: the one of the cluster file,
@@ -78,7 +78,6 @@ void mo_runtime_put_word(mo_out *out, const char *word);
  * the order of the cluster.  The last devices but one have one more where
  * is_vllm, else the first ones. */
 mo_status mo_runtime_split_evenly(const mo_chain *chain, const bool *allowed,
-                                  bool is_vllm, mo_split *split,
-                                  mo_error *err);
+                                  bool is_vllm, mo_split *split, mo_error *err);
 
 #endif

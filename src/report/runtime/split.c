@@ -11,7 +11,7 @@
 enum { MAX_ENTRIES = 1 << 22, MAX_PENALTIES = 40 };
 
 typedef struct entry {
-    double ns; /* INFINITY: not reached */
+    double ns;        /* INFINITY: not reached */
     short last, from; /* class before, and first unit of the segment */
 } entry;
 
@@ -25,9 +25,9 @@ typedef struct splitter {
     const mo_chain *c;
     device_class classes[MO_CHAIN_MAX_DEVICES];
     int n_classes, host_class; /* MO_CHAIN_NONE: the host takes no units */
-    int first;        /* unit that is placed first */
-    double *time_ns;  /* weighted, by unit and device, with experts */
-    double *extra_ns; /* the same of experts in main memory: how much more */
+    int first;                 /* unit that is placed first */
+    double *time_ns;           /* weighted, by unit and device, with experts */
+    double *extra_ns;    /* the same of experts in main memory: how much more */
     double *transfer_ns; /* weighted, as of a phase */
     double *segment_ns;  /* by class and its ends, see segment_at() */
     double byte_ns;      /* penalty for each byte of experts on the host */
@@ -117,7 +117,8 @@ static mo_status make_classes(splitter *s, const bool *allowed, mo_error *err)
     for (int k = 0; k < c->n_devices; k++) {
         int i = 0;
 
-        if (!allowed[k] || (!c->rules.uses_cpu && c->cluster->devices[k].is_cpu))
+        if (!allowed[k] ||
+            (!c->rules.uses_cpu && c->cluster->devices[k].is_cpu))
             continue;
         while (i < s->n_classes && !joins(s, &s->classes[i], k))
             i++;
@@ -167,14 +168,12 @@ static void weigh(splitter *s)
                     phase->weight * ((double) phase->time_ns[at] + experts);
                 if (c->host == MO_CHAIN_NONE)
                     continue;
-                on_host =
-                    (double) phase->expert_ns[u * n + c->host] +
-                    (double) phase->expert_transfer_ns[k * n + c->host];
+                on_host = (double) phase->expert_ns[u * n + c->host] +
+                          (double) phase->expert_transfer_ns[k * n + c->host];
                 s->extra_ns[at] += phase->weight * (on_host - experts);
             }
         for (int e = 0; e < c->n_units * n * n; e++)
-            s->transfer_ns[e] +=
-                phase->weight * (double) phase->transfer_ns[e];
+            s->transfer_ns[e] += phase->weight * (double) phase->transfer_ns[e];
     }
 }
 
@@ -220,13 +219,14 @@ static double move_experts(const splitter *s, int device, int from, int to,
 {
     const mo_chain *c = s->c;
     int64_t left = segment_bytes(s, device, from, to);
-    move moves[1024 + 2];
+    move moves[MO_CHAIN_MAX_LAYERS + 2];
     int n = 0;
     double ns = 0;
 
-    left = left > c->capacity_bytes[device] ? left - c->capacity_bytes[device]
-                                            : 0;
-    if (device == c->host || c->host == MO_CHAIN_NONE || !c->rules.moves_experts)
+    left =
+        left > c->capacity_bytes[device] ? left - c->capacity_bytes[device] : 0;
+    if (device == c->host || c->host == MO_CHAIN_NONE ||
+        !c->rules.moves_experts)
         return left == 0 ? 0 : INFINITY;
     for (int u = from; u < to; u++)
         if (c->expert_bytes[u] > 0)
@@ -270,8 +270,7 @@ static void make_segments(splitter *s)
             for (int to = from + 1; to <= c->n_units; to++) {
                 ns += s->time_ns[(to - 1) * c->n_devices + k];
                 *segment_at(s, cls, from, to) =
-                    may_begin(s, from) &&
-                            (to == c->n_units || may_begin(s, to))
+                    may_begin(s, from) && (to == c->n_units || may_begin(s, to))
                         ? ns + move_experts(s, k, from, to, NULL)
                         : INFINITY;
             }
@@ -315,8 +314,8 @@ static double reach(const splitter *s, int64_t state, int cls, int unit,
 
         if (count_of(s, state, d) == 0 || isinf(e->ns))
             continue;
-        ns = e->ns + hop_ns(s, unit - 1, from->members[0],
-                            to->members[d == cls]);
+        ns = e->ns +
+             hop_ns(s, unit - 1, from->members[0], to->members[d == cls]);
         if (ns < best) {
             best = ns;
             *last = (short) d;
@@ -337,8 +336,7 @@ static void extend(const splitter *s, int64_t state, int cls)
         if (isinf(begin))
             continue;
         for (int to = from + 1; to <= n; to++) {
-            entry *e =
-                entry_at(s, state + s->classes[cls].stride, cls, to);
+            entry *e = entry_at(s, state + s->classes[cls].stride, cls, to);
             double ns = begin + *segment_at(s, cls, from, to);
 
             if (ns < e->ns)
@@ -421,8 +419,7 @@ static mo_status fail_memory(const mo_chain *c, const bool *allowed,
     for (int u = 0; u < c->n_units; u++)
         need += (double) c->memory_bytes[u] + (double) c->expert_bytes[u];
     for (int k = 0; k < c->n_devices; k++)
-        if (allowed[k] &&
-            (c->rules.uses_cpu || !c->cluster->devices[k].is_cpu))
+        if (allowed[k] && (c->rules.uses_cpu || !c->cluster->devices[k].is_cpu))
             room += (double) c->capacity_bytes[k];
     return mo_fail(err, MO_E_INFEASIBLE,
                    "no split fits: weights and cache need %.2f GiB, the "
@@ -495,9 +492,9 @@ mo_status mo_split_find(const mo_chain *c, const bool *allowed, mo_split *split,
             calloc(units * devices * devices, sizeof *s->transfer_ns);
         s->segment_ns =
             calloc((size_t) s->n_classes * ends, sizeof *s->segment_ns);
-        s->table = calloc((size_t) s->n_states * (size_t) s->n_classes *
-                              (units + 1),
-                          sizeof *s->table);
+        s->table =
+            calloc((size_t) s->n_states * (size_t) s->n_classes * (units + 1),
+                   sizeof *s->table);
         if (!s->time_ns || !s->extra_ns || !s->transfer_ns || !s->segment_ns ||
             !s->table)
             status = mo_fail_memory(err);
