@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of report/runtime/split.h: all placements of small chains are
- * enumerated. */
+/* Tests of report/runtime/split.h and any_order.h: all placements of small
+ * chains are enumerated. */
 #include "report/runtime/split.h"
 
 #include <math.h>
 
 #include "base/random.h"
+#include "report/runtime/any_order.h"
 #include "tests/support/suite.h"
 
 enum { MAX_DEVICES = 4, CASES = 3000, FEW_CASES = 60 };
@@ -220,7 +221,61 @@ START_TEST(splits_equal_enumeration)
 }
 END_TEST
 
+/* All placements, which may return to a device. */
+static double enumerate_any_order(const mo_chain *c)
+{
+    mo_chain_placement p;
+    double best = INFINITY;
+    int total = 1;
+
+    ck_assert_int_eq(mo_chain_placement_new(c, &p, NULL), MO_OK);
+    for (int u = 0; u < c->n_units; u++)
+        total *= c->n_devices;
+    for (int i = 0; i < total; i++) {
+        mo_chain_figures figures;
+        int rest = i;
+
+        for (int u = 0; u < c->n_units; u++, rest /= c->n_devices)
+            p.device[u] = rest % c->n_devices;
+        mo_chain_evaluate(c, &p, &figures);
+        if (figures.fits)
+            best = fmin(best, figures.request_ns);
+    }
+    mo_chain_placement_clear(&p);
+    return best;
+}
+
+/* Without limits of memory it is the least time. */
+START_TEST(the_bound_of_any_order_holds)
+{
+    bool allowed[MAX_DEVICES] = { true, true, true, true };
+    net it;
+    double best, bound, free_bound;
+
+    draw_net(mo_random_seed(2, (uint64_t) _i), &it);
+    it.c->rules = (mo_chain_rules){ .in_any_order = true };
+    best = enumerate_any_order(it.c);
+    if (!isinf(best)) {
+        ck_assert_int_eq(
+            mo_chain_any_order_bound(it.c, allowed, best + 10, &bound, NULL),
+            MO_OK);
+        ck_assert_msg(bound <= best + 1e-6, "case %d: %g, best %g", _i, bound,
+                      best);
+    }
+    for (int k = 0; k < it.c->n_devices; k++)
+        it.c->capacity_bytes[k] = INT64_MAX;
+    best = enumerate_any_order(it.c);
+    ck_assert_int_eq(
+        mo_chain_any_order_bound(it.c, allowed, best + 10, &free_bound, NULL),
+        MO_OK);
+    ck_assert_msg(fabs(free_bound - best) < 1e-6, "case %d: %g, best %g", _i,
+                  free_bound, best);
+    mo_chain_free(it.c);
+}
+END_TEST
+
 SUITE(runtime_split)
 {
+    SOME(the_bound_of_any_order_holds, CASES / 3, FEW_CASES);
     SOME(splits_equal_enumeration, CASES, FEW_CASES);
 }

@@ -78,6 +78,12 @@ static void name_device(const char *object, mo_llama_row *row)
         row->device[0] = '\0';
 }
 
+/* Between these no rate overflows. */
+static bool is_amount(double value)
+{
+    return value >= 1 && value <= 1e18;
+}
+
 static mo_status read_row(const char *file, const char *object,
                           mo_llama_row *row, mo_error *err)
 {
@@ -91,13 +97,13 @@ static mo_status read_row(const char *file, const char *object,
     get_text(object, "model_filename", row->model, sizeof row->model);
     get_text(object, "type_k", row->cache, sizeof row->cache);
     name_device(object, row);
-    if (!(ns > 0) || row->prompt < 0 || row->generate < 0 || row->depth < 0 ||
-        row->prompt + row->generate == 0 || !(row->model_bytes > 0) ||
-        !(row->parameters > 0))
+    if (!is_amount(ns) || row->prompt < 0 || row->generate < 0 ||
+        row->depth < 0 || row->prompt + row->generate == 0 ||
+        !is_amount(row->model_bytes) || !is_amount(row->parameters))
         return mo_fail_at(err, MO_E_INPUT, file, 0,
                           "is no result of llama-bench -o json: a test needs "
                           "avg_ns, n_prompt or n_gen, model_size and "
-                          "model_n_params");
+                          "model_n_params, from 1 to 10^18");
     row->ns = row->prompt > 0 ? ns : ns / (double) row->generate;
     return MO_OK;
 }
@@ -148,6 +154,14 @@ static mo_status read_array(const char *file, const char *text, size_t size,
     return status;
 }
 
+static size_t skip_blanks(const char *text, size_t at, size_t end)
+{
+    while (at < end && (text[at] == ' ' || text[at] == '\t' ||
+                        text[at] == '\r' || text[at] == '\n'))
+        at++;
+    return at;
+}
+
 static mo_status read_lines(const char *file, const char *text, size_t size,
                             mo_llama_row **rows, int *n, mo_error *err)
 {
@@ -158,7 +172,7 @@ static mo_status read_lines(const char *file, const char *text, size_t size,
         const char *newline = memchr(text + begin, '\n', size - begin);
 
         end = newline ? (size_t) (newline - text) : size;
-        if (strspn(text + begin, " \t\r") < end - begin)
+        if (skip_blanks(text, begin, end) < end)
             status = add_object(file, text + begin, end - begin, rows, n, err);
     }
     return status;
@@ -167,13 +181,11 @@ static mo_status read_lines(const char *file, const char *text, size_t size,
 mo_status mo_llama_bench_read(const char *file, const char *text, size_t size,
                               mo_llama_row **rows, int *n, mo_error *err)
 {
-    size_t blank = 0;
+    size_t blank = skip_blanks(text, 0, size);
     mo_status status;
 
     *rows = NULL;
     *n = 0;
-    while (blank < size && strchr(" \t\r\n", text[blank]) && text[blank])
-        blank++;
     status = blank < size && text[blank] == '['
                  ? read_array(file, text, size, rows, n, err)
                  : read_lines(file, text, size, rows, n, err);
@@ -242,7 +254,7 @@ static int fit_bandwidth(const mo_llama_run *runs, int n, mo_profile_rate *rate)
     per_byte = (x1 * yy - y1 * xy) / determinant;
     per_op = (y1 * xx - x1 * xy) / determinant;
     if (!has_ops || most < LEAST_RATIO * least || !(per_byte > 0) ||
-        !(per_op > 0)) {
+        !(per_op > 0) || isinf(per_byte) || isinf(per_op)) {
         per_byte = x1 / xx;
         per_op = 0;
     }

@@ -105,7 +105,7 @@ static double interpolated_us(const timing *t, int device)
 static double rated_us(const timing *t, int device)
 {
     const mo_profile *profile = t->m->options->profile;
-    const mo_op *op = &t->m->g->ops[t->op];
+    const mo_op *op = &t->g->ops[t->op];
 
     return profile
                ? mo_profile_rate_us(profile, &t->m->cluster->devices[device],

@@ -14,10 +14,12 @@
 #include "cost/cluster/cluster_builder.h"
 #include "driver/load_instance.h"
 #include "driver/output_guard.h"
+#include "graph/phases.h"
 #include "ingest/llm/summary.h"
 #include "report/runtime/handover.h"
 
 enum {
+    N_PHASES = 2,
     DEFAULT_PROMPT = 512,
     DEFAULT_GENERATE = 128,
     DEFAULT_CONTEXT = 4096,
@@ -38,7 +40,8 @@ typedef struct job {
     int64_t prompt, generate, context;
     const char *cache;
     int draft_layers;
-    mo_graph *graphs[2]; /* of the prompt, and of a token */
+    mo_graph *workload;
+    mo_graph *graphs[N_PHASES]; /* of it: of the prompt, and of a token */
     mo_driver_devices devices;
     mo_handover_row rows[MAX_ROWS];
     char *reasons[MAX_ROWS]; /* texts of rows */
@@ -103,29 +106,29 @@ static mo_status read_lengths(job *j, mo_error *err)
     return status;
 }
 
-/* Reads the graph of a run of prompt tokens (0: one token) with that context,
- * the ops of a layer in one group. */
-static mo_status read_phase(job *j, int64_t prompt, int64_t context,
-                            mo_graph **graph, mo_error *err)
+/* Reads the workload, the ops of a layer in one group. */
+static mo_status read_workload(job *j, mo_error *err)
 {
-    mo_read_options read = { .shapes = j->prepare->read.shapes };
-    char cache[VALUE_SIZE], lengths[2][VALUE_SIZE];
-    const char *items[4] = { "layers=whole", cache, lengths[0], lengths[1] };
-    const mo_read_format *format;
+    char lengths[4][VALUE_SIZE];
+    const char *items[] = { "layers=whole", lengths[0], lengths[1], lengths[2],
+                            lengths[3] };
+    mo_read_options read = { .shapes = j->prepare->read.shapes,
+                             .values = { .items = items, .count = 5 } };
     mo_numeric formats;
     mo_status status;
 
-    snprintf(cache, sizeof cache, "cache=%s", j->cache);
-    snprintf(lengths[0], VALUE_SIZE, "context=%" PRId64, context);
-    snprintf(lengths[1], VALUE_SIZE, "prompt=%" PRId64, prompt);
-    read.values =
-        (mo_option_list){ .items = items, .count = prompt > 0 ? 4 : 3 };
-    status =
-        mo_driver_load_graph(j->path, &read, j->logger, graph, &format, err);
+    snprintf(lengths[0], VALUE_SIZE, "cache=%s", j->cache);
+    snprintf(lengths[1], VALUE_SIZE, "context=%" PRId64, j->context);
+    snprintf(lengths[2], VALUE_SIZE, "prompt=%" PRId64, j->prompt);
+    snprintf(lengths[3], VALUE_SIZE, "generate=%" PRId64, j->generate);
+    status = mo_driver_load_graph(j->path, &read, j->logger, &j->workload, NULL,
+                                  err);
     if (status == MO_OK)
         status = mo_driver_load_formats(&j->prepare->load, &formats, err);
-    if (status == MO_OK)
-        mo_numeric_apply(&formats, *graph);
+    for (int i = 0; i < N_PHASES && status == MO_OK; i++) {
+        j->graphs[i] = j->workload->phases->items[i].graph;
+        mo_numeric_apply(&formats, j->graphs[i]);
+    }
     return status;
 }
 
@@ -163,11 +166,7 @@ static mo_status load(job *j, mo_error *err)
     if (status == MO_OK)
         status = check_format(j, err);
     if (status == MO_OK)
-        status = read_phase(j, j->prompt, j->context, &j->graphs[0], err);
-    if (status == MO_OK)
-        status =
-            read_phase(j, 0, mo_max_i64(j->prompt + (j->generate + 1) / 2, 1),
-                       &j->graphs[1], err);
+        status = read_workload(j, err);
     if (status == MO_OK)
         status = mo_driver_load_devices(&j->prepare->load, j->path, j->logger,
                                         &j->devices, err);
@@ -180,24 +179,24 @@ static mo_status make_chain(const job *j, mo_cluster *cluster, mo_chain **chain,
 {
     mo_driver_load_options options = j->prepare->load;
     mo_driver_devices devices = { cluster, j->devices.profile };
-    mo_instance *x[2] = { NULL, NULL };
-    mo_chain_source sources[2] = {
+    mo_instance *x[N_PHASES] = { NULL, NULL };
+    mo_chain_source sources[N_PHASES] = {
         { "prompt", 1, j->prompt, j->graphs[0], NULL },
         { "token", (double) j->generate, 1, j->graphs[1], NULL }
     };
     mo_status status = MO_OK;
 
     options.any_size = true;
-    for (int i = 0; i < 2 && status == MO_OK; i++) {
+    for (int i = 0; i < N_PHASES && status == MO_OK; i++) {
         status = mo_driver_load_instance(&options, j->path, j->graphs[i],
                                          &devices, j->logger, &x[i], err);
         sources[i].x = x[i];
     }
     if (status == MO_OK)
-        status = mo_chain_make(sources, 2, cluster, j->devices.profile,
+        status = mo_chain_make(sources, N_PHASES, cluster, j->devices.profile,
                                &j->runtime->rules, chain, err);
-    mo_instance_free(x[0]);
-    mo_instance_free(x[1]);
+    for (int i = 0; i < N_PHASES; i++)
+        mo_instance_free(x[i]);
     return status;
 }
 
@@ -547,15 +546,14 @@ mo_status mo_place_runtime_run(const mo_place_runtime_options *o,
     status = load(j, err);
     if (status == MO_OK)
         status = mo_output_guard_check_found(
-            &(mo_output_guard){ .outputs = output, .n = 1 }, j->graphs[0],
+            &(mo_output_guard){ .outputs = output, .n = 1 }, j->workload,
             j->devices.cluster, path, err);
     if (status == MO_OK)
         status = place(j, json, output, err);
     for (int i = 0; i < j->n_rows; i++)
         free(j->reasons[i]);
     mo_driver_devices_clear(&j->devices);
-    mo_graph_free(j->graphs[0]);
-    mo_graph_free(j->graphs[1]);
+    mo_graph_free(j->workload);
     free(j);
     return status;
 }

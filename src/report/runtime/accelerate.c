@@ -49,7 +49,7 @@ const mo_runtime mo_runtime_accelerate = {
     .name = "accelerate",
     .help = "device_map of transformers, as JSON",
     .format = "transformers",
-    .rules = { .reserve_bytes = 1 << 30 },
+    .rules = { .in_any_order = true, .reserve_bytes = 1 << 30 },
     .default_name = "even split",
     .split_default = split_default,
     .write_json = write_json,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/minmax.h"
+#include "report/runtime/any_order.h"
 
 /* Entries of the table: states times devices times units. */
 enum { MAX_ENTRIES = 1 << 22, MAX_PENALTIES = 40 };
@@ -109,6 +110,12 @@ static bool joins(const splitter *s, const device_class *cls, int device)
     return true;
 }
 
+static bool may_use(const mo_chain *c, const bool *allowed, int device)
+{
+    return allowed[device] &&
+           (c->rules.uses_cpu || !c->cluster->devices[device].is_cpu);
+}
+
 static mo_status make_classes(splitter *s, const bool *allowed, mo_error *err)
 {
     const mo_chain *c = s->c;
@@ -117,8 +124,7 @@ static mo_status make_classes(splitter *s, const bool *allowed, mo_error *err)
     for (int k = 0; k < c->n_devices; k++) {
         int i = 0;
 
-        if (!allowed[k] ||
-            (!c->rules.uses_cpu && c->cluster->devices[k].is_cpu))
+        if (!may_use(c, allowed, k))
             continue;
         while (i < s->n_classes && !joins(s, &s->classes[i], k))
             i++;
@@ -419,7 +425,7 @@ static mo_status fail_memory(const mo_chain *c, const bool *allowed,
     for (int u = 0; u < c->n_units; u++)
         need += (double) c->memory_bytes[u] + (double) c->expert_bytes[u];
     for (int k = 0; k < c->n_devices; k++)
-        if (allowed[k] && (c->rules.uses_cpu || !c->cluster->devices[k].is_cpu))
+        if (may_use(c, allowed, k))
             room += (double) c->capacity_bytes[k];
     return mo_fail(err, MO_E_INFEASIBLE,
                    "no split fits: weights and cache need %.2f GiB, the "
@@ -502,6 +508,14 @@ mo_status mo_split_find(const mo_chain *c, const bool *allowed, mo_split *split,
     if (status == MO_OK) {
         weigh(s);
         status = search(s, allowed, &made, err);
+    }
+    if (status == MO_OK && c->rules.in_any_order) {
+        bool used[MO_CHAIN_MAX_DEVICES];
+
+        for (int k = 0; k < c->n_devices; k++)
+            used[k] = may_use(c, allowed, k);
+        status = mo_chain_any_order_bound(c, used, made.figures.request_ns,
+                                          &made.bound_ns, err);
     }
     if (status == MO_OK)
         *split = made;
