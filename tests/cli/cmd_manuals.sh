@@ -182,7 +182,7 @@ for page in "$top_srcdir"/man/*.[0-9]; do
         "$work/examples/home.cluster.xml"
     cat >"$work/examples/bench.json" <<'EOF'
 [{ "model_size": 200000, "model_n_params": 90000, "gpu_info": "A",
-   "n_gpu_layers": -1, "n_prompt": 64, "n_gen": 0, "avg_ns": 900000 },
+   "n_gpu_layers": -1, "n_prompt": 64, "n_gen": 0, "avg_ns": 90000000 },
  { "model_size": 200000, "model_n_params": 90000, "gpu_info": "A",
    "n_gpu_layers": -1, "n_prompt": 0, "n_gen": 8, "avg_ns": 4000000 }]
 EOF

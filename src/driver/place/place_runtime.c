@@ -48,10 +48,22 @@ typedef struct job {
     int n_rows;
 } job;
 
+const char *mo_place_runtime_suggest(size_t i)
+{
+    const mo_runtime *runtime = mo_runtime_at(i);
+
+    return runtime ? runtime->name : NULL;
+}
+
 mo_status mo_place_runtime_check(const mo_place_runtime_options *o,
                                  const mo_runtime **runtime, mo_error *err)
 {
     *runtime = o->name ? mo_runtime_find(o->name) : NULL;
+    if (o->name && !*runtime)
+        return mo_fail(err, MO_E_USAGE,
+                       "--for '%.60s' is unknown; there are llama.cpp, vllm, "
+                       "accelerate, openvino and pytorch-pipelining",
+                       o->name);
     if (!o->name && (o->added.count > 0 || o->drops))
         return mo_fail(err, MO_E_USAGE,
                        "--add-device and --drop-device need --for RUNTIME");

@@ -27,15 +27,16 @@ typedef struct mo_place_runtime_options {
 #define MO_PLACE_RUNTIME_OPTIONS(o)                                            \
     { 0, "for", "RUNTIME",                                                     \
       "place as a runtime can, and print its settings", MO_OPTION_TEXT,        \
-      .to = &(o)->name, .choices = MO_PLACE_RUNTIME_CHOICES },                 \
+      .to = &(o)->name, .suggest = mo_place_runtime_suggest },                 \
     { 0, "add-device", "MODEL[:GIB]",                                          \
       "with --for: compare with one more device of that model",                \
       MO_OPTION_LIST, .to = &(o)->added },                                     \
     { 0, "drop-device", NULL, "with --for: compare without each device",       \
       MO_OPTION_FLAG, .to = &(o)->drops }
-#define MO_PLACE_RUNTIME_CHOICES                                               \
-    "llama.cpp|vllm|accelerate|openvino|pytorch-pipelining"
 /* clang-format on */
+
+/* Returns the name of runtime i, NULL behind the last. */
+const char *mo_place_runtime_suggest(size_t i);
 
 /* Returns the runtime of the options, or NULL.  Fails with MO_E_USAGE where
  * options contradict each other. */
