@@ -194,6 +194,25 @@ START_TEST(links_may_come_before_devices_and_are_sorted)
 }
 END_TEST
 
+START_TEST(a_kind_of_link_has_values_that_attributes_override)
+{
+    mo_cluster *cluster = problem_cluster_read(
+        "<cluster><device id='A'/><device id='B'/><device id='C'/>"
+        "<link from='A' to='B' kind='pcie4-x16'/>"
+        "<link from='A' to='C' kind='pcie4-x16' gbps='150'/>"
+        "<link from='B' to='A' kind='ethernet-2.5g' latency_us='0'/>"
+        "</cluster>");
+
+    ck_assert(cluster->links[0].gbps == 200);
+    ck_assert_int_eq(cluster->links[0].latency_ns, 10000);
+    ck_assert(cluster->links[1].gbps == 150);
+    ck_assert_int_eq(cluster->links[1].latency_ns, 10000);
+    ck_assert(cluster->links[2].gbps == 2.35);
+    ck_assert_int_eq(cluster->links[2].latency_ns, 0);
+    mo_cluster_free(cluster);
+}
+END_TEST
+
 static const char *const strange_but_fine[] = {
     "<cluster xmlns='urn:us'><device id='A'/></cluster>",
     "<cluster xmlns:x='urn:x' x:y='z'><device id='A' x:id='B' x:new='1'/>"
@@ -388,6 +407,7 @@ SUITE(cluster)
     TEST(an_unknown_model_has_no_numbers);
     EACH(memory_is_what_is_left_of_it, COUNT(memories));
     TEST(links_may_come_before_devices_and_are_sorted);
+    TEST(a_kind_of_link_has_values_that_attributes_override);
     EACH(what_others_add_is_passed_over, COUNT(strange_but_fine));
     EACH(the_digest_is_of_content, COUNT(same));
     EACH(the_digest_distinguishes_contents, COUNT(other));

@@ -368,6 +368,12 @@ static const struct {
     { "<profile/>",
       "p.xml: has no <op>, no <link> and no <rate>; a profile needs one at "
       "least" },
+    { "<profile><rate device='A' gflops='1' bandwidth_gbs='1'/>\n"
+      "<rate device='A' gflops='2' bandwidth_gbs='1'/></profile>",
+      "p.xml:2: rates of 'A' are there already, from line 1; keep one of "
+      "them" },
+    { "<profile><rate device='A' gflops='1'/></profile>",
+      "p.xml:1: this <rate> has no bandwidth_gbs; give it one" },
     { "<profile>\n<node/></profile>",
       "p.xml:2: a <profile> has no <node>; it has <op> and <link> and <rate>" },
     { "<profile><op device='A' signature='x' median_us='1'>\n<op/></op>"
@@ -472,8 +478,54 @@ START_TEST(foreign_elements_and_attributes_are_skipped)
 }
 END_TEST
 
+/* 1e9 operations at 500 GFLOP/s take 2 ms, 1e6 bytes at 100 GB/s 10 us. */
+START_TEST(rates_predict_by_id_then_by_model)
+{
+    mo_profile *p = read_text(
+        "<profile><rate device='RTX 3090' gflops='500' bandwidth_gbs='100'"
+        " overhead_us='3'/>"
+        "<rate device='B' gflops='1000' bandwidth_gbs='50'/></profile>");
+    mo_device a = { .id = "A", .known = mo_device_find("rtx3090") };
+    mo_device b = { .id = "B", .known = a.known };
+    mo_device other = { .id = "C" };
+
+    ck_assert(fabs(mo_profile_rate_us(p, &a, 1e9, 1e6) - 2003) < 1e-9);
+    ck_assert(fabs(mo_profile_rate_us(p, &a, 0, 1e6) - 13) < 1e-9);
+    ck_assert(fabs(mo_profile_rate_us(p, &b, 1e9, 1e6) - 1000) < 1e-9);
+    ck_assert(fabs(mo_profile_rate_us(p, &b, 0, 1e6) - 20) < 1e-9);
+    ck_assert(isnan(mo_profile_rate_us(p, &other, 1e9, 1e6)));
+    ck_assert(isnan(mo_profile_rate_us(p, &a, MO_UNKNOWN, 1e6)));
+    mo_profile_free(p);
+}
+END_TEST
+
+START_TEST(rates_come_back)
+{
+    mo_profile *p = read_text(
+        "<profile><rate device='B' gflops='1' bandwidth_gbs='2'/>"
+        "<rate device='A' gflops='0.1' bandwidth_gbs='3' overhead_us='4'/>"
+        "</profile>");
+    char *text = written(p);
+    mo_profile *back = read_text(text);
+    uint64_t digests[2];
+
+    ck_assert_int_eq(back->n_rates, 2);
+    ck_assert_str_eq(back->rates[0].device, "A");
+    ck_assert(back->rates[0].gflops == 0.1);
+    ck_assert(back->rates[1].bandwidth_gbs == 2);
+    ck_assert_int_eq(mo_profile_digest(p, &digests[0], NULL), MO_OK);
+    ck_assert_int_eq(mo_profile_digest(back, &digests[1], NULL), MO_OK);
+    ck_assert(digests[0] == digests[1]);
+    free(text);
+    mo_profile_free(p);
+    mo_profile_free(back);
+}
+END_TEST
+
 SUITE(profile)
 {
+    TEST(rates_predict_by_id_then_by_model);
+    TEST(rates_come_back);
     TEST(rows_are_read_and_sorted);
     TEST(what_is_written_is_the_same_every_time);
     TEST(parts_of_a_gpu_come_back);
