@@ -112,7 +112,7 @@ cat >pair.cluster.xml <<'EOF'
 </cluster>
 EOF
 exits "experts in main memory" 0 moirai -q --json --for llama.cpp \
-    -c pair.cluster.xml moe.gguf --value cache=q8_0 --value prompt=7000 \
+    -c pair.cluster.xml moe.gguf --value cache=q8_0,prompt=7000 \
     --value context=8192
 ok "-ot names them" grep -q "exps=CPU'" out
 ok "a quantized cache needs -fa" grep -q -e '-ctk q8_0 -ctv q8_0 -fa on' out
@@ -208,6 +208,10 @@ complains "no memory" 2 "is no number of GiB" moirai -q --for llama.cpp \
 complains "no runtime" 2 "need --for RUNTIME" moirai -q --drop-device dense.gguf
 complains "lengths" 2 "do not fit a context of 100" moirai -q \
     --for llama.cpp -c two.cluster.xml --value context=100 dense.gguf
+complains "another value" 2 "there are prompt, generate" moirai -q \
+    --for llama.cpp -c two.cluster.xml --value prompt=9,rate=1 dense.gguf
+complains "another type of the cache" 1 "is no type of a cache" moirai -q \
+    --for llama.cpp -c two.cluster.xml --value cache=q9 dense.gguf
 complains "too large" 3 "no split fits" moirai -q --for llama.cpp \
     -c one.cluster.xml --value context=9000000 dense.gguf
 complains "no results" 1 "is no result of llama-bench" \

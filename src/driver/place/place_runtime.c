@@ -38,7 +38,7 @@ typedef struct job {
     const char *path;
     const mo_driver_log *logger;
     int64_t prompt, generate, context;
-    const char *cache;
+    char cache[VALUE_SIZE];
     int draft_layers;
     mo_graph *workload;
     mo_graph *graphs[N_PHASES]; /* of it: of the prompt, and of a token */
@@ -87,6 +87,42 @@ static mo_status read_length(const char *item, const char *text, int64_t *value,
                    item);
 }
 
+/* Reads one of the values; others are those of the reader. */
+static mo_status read_value(job *j, const char *item, mo_error *err)
+{
+    if (strncmp(item, "prompt=", 7) == 0)
+        return read_length(item, item + 7, &j->prompt, err);
+    if (strncmp(item, "generate=", 9) == 0)
+        return read_length(item, item + 9, &j->generate, err);
+    if (strncmp(item, "context=", 8) == 0)
+        return read_length(item, item + 8, &j->context, err);
+    if (strncmp(item, "cache=", 6) == 0)
+        snprintf(j->cache, sizeof j->cache, "%s", item + 6);
+    else if (strncmp(item, "layers=", 7) != 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "--value %.60s: with --for there are prompt, generate, "
+                       "context and cache",
+                       item);
+    return MO_OK;
+}
+
+/* Commas separate values. */
+static mo_status read_values(job *j, const char *items, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    while (status == MO_OK && *items) {
+        char item[VALUE_SIZE];
+        size_t length = strcspn(items, ",");
+
+        snprintf(item, sizeof item, "%.*s",
+                 (int) mo_min_size(length, sizeof item), items);
+        status = read_value(j, item, err);
+        items += length + (items[length] == ',');
+    }
+    return status;
+}
+
 static mo_status read_lengths(job *j, mo_error *err)
 {
     const mo_option_list *values = &j->prepare->read.values;
@@ -94,19 +130,9 @@ static mo_status read_lengths(job *j, mo_error *err)
 
     j->prompt = DEFAULT_PROMPT;
     j->generate = DEFAULT_GENERATE;
-    j->cache = "f16";
-    for (size_t i = 0; i < values->count && status == MO_OK; i++) {
-        const char *item = values->items[i];
-
-        if (strncmp(item, "prompt=", 7) == 0)
-            status = read_length(item, item + 7, &j->prompt, err);
-        else if (strncmp(item, "generate=", 9) == 0)
-            status = read_length(item, item + 9, &j->generate, err);
-        else if (strncmp(item, "context=", 8) == 0)
-            status = read_length(item, item + 8, &j->context, err);
-        else if (strncmp(item, "cache=", 6) == 0)
-            j->cache = item + 6;
-    }
+    snprintf(j->cache, sizeof j->cache, "f16");
+    for (size_t i = 0; i < values->count && status == MO_OK; i++)
+        status = read_values(j, values->items[i], err);
     if (status == MO_OK && j->context == 0)
         j->context = mo_max_i64(DEFAULT_CONTEXT, j->prompt + j->generate);
     if (status == MO_OK && j->context < j->prompt + j->generate)
@@ -121,7 +147,7 @@ static mo_status read_lengths(job *j, mo_error *err)
 /* Reads the workload, the ops of a layer in one group. */
 static mo_status read_workload(job *j, mo_error *err)
 {
-    char lengths[4][VALUE_SIZE];
+    char lengths[4][VALUE_SIZE + 16];
     const char *items[] = { "layers=whole", lengths[0], lengths[1], lengths[2],
                             lengths[3] };
     mo_read_options read = { .shapes = j->prepare->read.shapes,
@@ -129,10 +155,10 @@ static mo_status read_workload(job *j, mo_error *err)
     mo_numeric formats;
     mo_status status;
 
-    snprintf(lengths[0], VALUE_SIZE, "cache=%s", j->cache);
-    snprintf(lengths[1], VALUE_SIZE, "context=%" PRId64, j->context);
-    snprintf(lengths[2], VALUE_SIZE, "prompt=%" PRId64, j->prompt);
-    snprintf(lengths[3], VALUE_SIZE, "generate=%" PRId64, j->generate);
+    snprintf(lengths[0], sizeof lengths[0], "cache=%s", j->cache);
+    snprintf(lengths[1], sizeof lengths[1], "context=%" PRId64, j->context);
+    snprintf(lengths[2], sizeof lengths[2], "prompt=%" PRId64, j->prompt);
+    snprintf(lengths[3], sizeof lengths[3], "generate=%" PRId64, j->generate);
     status = mo_driver_load_graph(j->path, &read, j->logger, &j->workload, NULL,
                                   err);
     if (status == MO_OK)
