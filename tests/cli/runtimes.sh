@@ -210,7 +210,7 @@ complains "lengths" 2 "do not fit a context of 100" moirai -q \
     --for llama.cpp -c two.cluster.xml --value context=100 dense.gguf
 complains "another value" 2 "there are prompt, generate" moirai -q \
     --for llama.cpp -c two.cluster.xml --value prompt=9,rate=1 dense.gguf
-complains "another type of the cache" 1 "is no type of a cache" moirai -q \
+complains "another type of the cache" 2 "is no type of a cache" moirai -q \
     --for llama.cpp -c two.cluster.xml --value cache=q9 dense.gguf
 complains "too large" 3 "no split fits" moirai -q --for llama.cpp \
     -c one.cluster.xml --value context=9000000 dense.gguf
