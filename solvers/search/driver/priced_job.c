@@ -250,17 +250,6 @@ typedef struct filling {
     int64_t *bytes; /* of the segments */
 } filling;
 
-static void find_left_bytes(filling *f)
-{
-    const mo_search_state *s = f->s;
-
-    for (int k = 0; k < s->x->n_devices; k++)
-        f->left_bytes[k] = s->x->capacity_bytes[k];
-    for (int i = 0; i < s->x->n; i++)
-        f->left_bytes[s->best->device[i]] -=
-            mo_regime_resident_bytes(s->x, s->regime.memory, i);
-}
-
 /* The boundary of a segment in the incumbent; every device is a state. */
 static int boundary_in_best(const mo_search_state *s, int segment)
 {
@@ -316,7 +305,11 @@ static mo_status add_filling(priced_job *m, filling *f, uint64_t seed,
     mo_random random = { seed };
     int from = mo_random_below(&random, s->segments->n);
 
-    find_left_bytes(f);
+    memcpy(f->left_bytes, s->x->capacity_bytes,
+           n_devices * sizeof *f->left_bytes);
+    for (int i = 0; i < s->x->n; i++)
+        f->left_bytes[s->best->device[i]] -=
+            mo_regime_resident_bytes(s->x, s->regime.memory, i);
     for (int i = 0; i < s->segments->n && f->n < MAX_FILL_ITEMS; i++)
         add_segment(f, (from + i) % s->segments->n);
     for (int i = 0; i < f->n && m->n < MAX_ITEMS && left > 0; i++) {
