@@ -3,14 +3,12 @@
 
 #include <math.h>
 
-#include "solvers/search/bound/colgen/master_row.h"
 #include "solvers/search/bound/colgen/node.h"
 
 #define NEGLIGIBLE 1e-4 /* of one branch, of an arrival */
 #define UNDECIDED  0.02 /* of an arrival */
 #define MIN_SPLIT  0.01 /* of the horizon: shorter windows are not divided */
 #define MIN_SCORE  1e-9
-#define INTEGRAL   0.08 /* a count as close as this to an integer is integral */
 
 /* Arrival of the broadcast tensor at a device in a fractional solution, and
  * the starts of its readers there. */
@@ -184,81 +182,6 @@ mo_status mo_cg_branch_on_arrival(const mo_cg_problem *c,
     if (status == MO_OK) {
         children[0]->arrival_max[device] = last;
         children[1]->arrival_min[device] = next;
-    }
-    return status;
-}
-
-static double fractionality(double count)
-{
-    return fabs(count - floor(count + 0.5));
-}
-
-/* Selects the root (or else another node) and device with the most fractional
- * count and returns the count; *node is MO_FREE if all are integral. */
-static double most_fractional_count(const mo_cg_problem *c,
-                                    const mo_cg_column_pool *pool, bool roots,
-                                    int *node, int *device)
-{
-    double count = 0;
-
-    *node = MO_FREE;
-    for (int i = 0; i < c->n_nodes; i++) {
-        if ((c->tree->nodes[i].reader == MO_FREE) != roots)
-            continue;
-        for (int k = 0; k < c->n_devices; k++) {
-            /* How many of a node's equals run on a device. */
-            int class = c->tree->nodes[i].class, root = c->tree->root[class];
-            double sum = 0;
-
-            for (size_t j = 0; j < pool->n; j++) {
-                const mo_cg_column *p = pool->columns[j];
-
-                if (p->class == class && p->device[i - root] == k)
-                    sum += p->weight;
-            }
-            double on =
-                sum * c->fork->classes[class].count * c->tree->nodes[i].total;
-
-            if (fractionality(on) > INTEGRAL &&
-                (*node == MO_FREE ||
-                 fractionality(on) > fractionality(count))) {
-                count = on;
-                *node = i;
-                *device = k;
-            }
-        }
-    }
-    return count;
-}
-
-mo_status mo_cg_branch_on_cardinality(const mo_cg_problem *c,
-                                      const mo_cg_node *state,
-                                      const mo_cg_column_pool *pool,
-                                      mo_cg_node *children[MO_CG_MAX_CHILDREN],
-                                      int *n, mo_error *err)
-{
-    mo_cg_cardinality few = { 0 }, many;
-    double count;
-    int at;
-    mo_status status;
-
-    *n = 0;
-    if (state->n_limits == MO_CG_MAX_CARDINALITIES)
-        return MO_OK;
-    count = most_fractional_count(c, pool, true, &few.node, &few.device);
-    if (few.node == MO_FREE)
-        count = most_fractional_count(c, pool, false, &few.node, &few.device);
-    if (few.node == MO_FREE)
-        return MO_OK;
-    few.most = (int) floor(count);
-    many =
-        (mo_cg_cardinality){ few.node, few.device, true,
-                             mo_cg_multiplicity(c, few.node) - few.most - 1 };
-    at = count - few.most < 0.5; /* the child with fewer is the nearer one */
-    status = copy_twice(c, state, children, n, err);
-    if (status == MO_OK) {
-        children[at]->limits[children[at]->n_limits++] = few;
-        children[!at]->limits[children[!at]->n_limits++] = many;
     }
     return status;
 }

@@ -190,8 +190,6 @@ mo_status mo_cg_node_copy(const mo_cg_problem *c, const mo_cg_node *s,
            n_devices * sizeof *s->arrival_max);
     memcpy(made->est, s->est, n_starts * sizeof *s->est);
     memcpy(made->lst, s->lst, n_starts * sizeof *s->lst);
-    memcpy(made->limits, s->limits, sizeof s->limits);
-    made->n_limits = s->n_limits;
     *copy = made;
     return MO_OK;
 }
@@ -252,19 +250,6 @@ static int64_t earliest_child_input(const mo_cg_problem *c, const mo_cg_node *s,
     return first;
 }
 
-static bool may_run_on(const mo_cg_problem *c, const mo_cg_node *s, int node,
-                       int device)
-{
-    for (int i = 0; i < s->n_limits; i++) {
-        const mo_cg_cardinality *limit = &s->limits[i];
-
-        if (limit->node == node && limit->most == 0 &&
-            (limit->device == device) != limit->elsewhere)
-            return false;
-    }
-    return c->allowed[mo_cg_index(c, node, device)];
-}
-
 /* Returns the latest end of a node on a device that is in time for its
  * reader. */
 static int64_t latest_end(const mo_cg_problem *c, const mo_cg_node *s, int node,
@@ -308,10 +293,11 @@ static bool propagate_starts(const mo_cg_problem *c, mo_cg_node *s)
         const mo_cg_tree_node *nodes = c->tree->nodes;
 
         for (int k = 0; k < c->n_devices; k++) {
-            int64_t *est = &s->est[mo_cg_index(c, i, k)];
+            int at = mo_cg_index(c, i, k);
+            int64_t *est = &s->est[at];
 
-            *est = may_run_on(c, s, i, k) ? earliest_u_input(c, s, i, k)
-                                          : beyond_horizon(c);
+            *est = c->allowed[at] ? earliest_u_input(c, s, i, k)
+                                  : beyond_horizon(c);
             for (int j = nodes[i].first_child;
                  j != NONE && *est < beyond_horizon(c); j = nodes[j].next) {
                 int64_t since = earliest_child_input(c, s, j, k);
