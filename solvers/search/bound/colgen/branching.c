@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/minmax.h"
 #include "solvers/search/bound/colgen/node.h"
 
 #define NEGLIGIBLE 1e-4 /* of one branch, of an arrival */
@@ -156,32 +157,19 @@ mo_status mo_cg_branch_on_arrival(const mo_cg_problem *c,
         return status;
     }
 
-    /* Branches behind the first tick of the window, where left-shift dominance
-     * forbids arrivals for some time after it; otherwise near the mean. */
-    int64_t lo = state->arrival_min[device], last = lo;
-    int64_t next = mo_cg_left_shift_next(c, state, device, lo + 1);
+    /* At the mean, where arrivals lie on both sides of it; otherwise between
+     * the first reader and the mean; within the second quarter of the window.
+     */
+    int64_t lo = state->arrival_min[device], hi = state->arrival_max[device];
+    int64_t last = (int64_t) r.mean;
     mo_status status = copy_twice(c, state, children, n, err);
 
-    if (next > state->arrival_max[device])
-        next = state->arrival_max[device] + 1;
-    if ((double) (next - lo) < MIN_SPLIT * (double) c->horizon) {
-        /* The mean, where arrivals lie on both sides of it; otherwise between
-         * the first reader and the mean; within the second quarter of the
-         * window. */
-        int64_t hi = state->arrival_max[device];
-        last = (int64_t) r.mean;
-
-        if (r.deviation < UNDECIDED * (double) (hi - lo))
-            last = (r.first + last) / 2;
-        if (last < lo + (hi - lo) / 4)
-            last = lo + (hi - lo) / 4;
-        if (last > lo + (hi - lo) / 2)
-            last = lo + (hi - lo) / 2;
-        next = last + 1;
-    }
+    if (r.deviation < UNDECIDED * (double) (hi - lo))
+        last = (r.first + last) / 2;
+    last = mo_min_i64(mo_max_i64(last, lo + (hi - lo) / 4), lo + (hi - lo) / 2);
     if (status == MO_OK) {
         children[0]->arrival_max[device] = last;
-        children[1]->arrival_min[device] = next;
+        children[1]->arrival_min[device] = last + 1;
     }
     return status;
 }

@@ -49,21 +49,4 @@ static inline int64_t mo_cg_broadcast_ticks(const mo_cg_problem *c, int device)
     return mo_cg_transfer_ticks(c, c->broadcast_row, c->u_device, device);
 }
 
-/*
- * Left-shift dominance of the broadcast tensor (semi-active schedules):
- * returns the first tick >= `tick` at which it may arrive at a device,
- * INT64_MAX if there is none.
- *
- * While its resources are idle just before, a transfer of the broadcast tensor
- * can start earlier and nothing else has to change, as readers may read it
- * later. So if a feasible schedule exists, one exists in which each of these
- * transfers starts at 0, or as another transfer ends that holds one of its
- * resources. Branching on arrivals partitions all schedules among the nodes;
- * that schedule is in one of them, and there the rule holds.
- *
- * est, lst and the arrival windows of the node are taken as valid bounds.
- */
-int64_t mo_cg_left_shift_next(const mo_cg_problem *c, const mo_cg_node *state,
-                              int device, int64_t tick);
-
 #endif

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/ablation.h"
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/intern.h"
@@ -165,7 +164,6 @@ mo_status mo_cg_problem_new(const mo_forkjoin_case *at, const mo_cg_tree *tree,
     if (mo_resource_count(x, c->regime.congestion) > MAX_RESOURCES)
         c->regime.congestion = MO_CONGESTION_NONE;
     c->u_device = at->a;
-    c->has_left_shift = !mo_ablated(MO_ABLATION_colgen_left_shift);
     c->v_device = at->b;
     c->n_devices = x->n_devices;
     c->n_nodes = tree->n;
