@@ -36,7 +36,14 @@ static inline int64_t mo_ceil_div(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-/* Ascending order of int64_t, for qsort(). */
+/* Ascending order, for qsort(). */
+static inline int mo_compare_int(const void *a, const void *b)
+{
+    int x = *(const int *) a, y = *(const int *) b;
+
+    return (x > y) - (x < y);
+}
+
 static inline int mo_compare_i64(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;

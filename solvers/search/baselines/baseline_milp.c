@@ -282,28 +282,20 @@ static mo_status solve_model(const mo_method_task *task, milp_run *a,
     return status;
 }
 
-/* Around the schedule of HEFT: a better start would take time and make no
- * difference to the method. */
-static mo_status make_frame(const mo_baseline_milp_model *what,
-                            mo_frame **frame, mo_error *err)
-{
-    mo_schedule *start = NULL;
-    mo_status status = mo_heft(what->x, &what->regime, NULL, &start, err);
-
-    return status == MO_OK
-               ? mo_frame_make_with_bounds(what->x, &what->regime, 0, NULL,
-                                           start, frame, err)
-               : status;
-}
-
 /* *made is false where the formulation refuses the instance; placed->why gives
  * the reason. */
 static mo_status make_model(const mo_baseline_milp_model *what, milp_run *a,
                             bool *made, mo_method_result *placed, mo_error *err)
 {
     mo_error refused = { 0 };
-    mo_status status = make_frame(what, &a->frame, err);
+    mo_schedule *start = NULL;
+    mo_status status = mo_heft(what->x, &what->regime, NULL, &start, err);
 
+    /* Around the schedule of HEFT: a better start would take time and make no
+     * difference to the method. */
+    if (status == MO_OK)
+        status = mo_frame_make_with_bounds(what->x, &what->regime, 0, NULL,
+                                           start, &a->frame, err);
     if (status != MO_OK)
         return status;
     status = mo_model_make(what->formulation, a->frame, &a->identity, &a->model,

@@ -186,10 +186,8 @@ mo_status mo_decomp_compose(const mo_decomp_classes *classes,
     return status;
 }
 
-/* Returns the boundary of a segment in the schedule, -1 if an end is on a
- * device that is no state. */
-static int boundary_of(const mo_decomp_classes *classes, const mo_schedule *s,
-                       int segment)
+int mo_decomp_boundary_of(const mo_decomp_classes *classes,
+                          const mo_schedule *s, int segment)
 {
     int u = mo_decomp_segment_entry(classes->segments, segment);
     int v = mo_decomp_segment_exit(classes->segments, segment);
@@ -255,7 +253,7 @@ mo_status mo_decomp_split_schedule(mo_decomp_classes *classes,
         int64_t begin_ns = u == MO_FREE ? 0 : op_end_ns(classes->x, s, u);
         int64_t until_ns =
             v == MO_FREE ? s->makespan_ns : op_end_ns(classes->x, s, v);
-        int boundary = cls->part ? boundary_of(classes, s, i) : -1;
+        int boundary = cls->part ? mo_decomp_boundary_of(classes, s, i) : -1;
 
         if (boundary >= 0 &&
             (all || until_ns - begin_ns < cls->upper_ns[boundary]))

@@ -20,6 +20,11 @@ mo_status mo_decomp_compose(const mo_decomp_classes *classes,
                             const unsigned char *variants,
                             mo_schedule **schedule, mo_error *err);
 
+/* Returns the boundary of a segment in the schedule, -1 if an end is on a
+ * device that is no state. */
+int mo_decomp_boundary_of(const mo_decomp_classes *classes,
+                          const mo_schedule *schedule, int segment);
+
 /* Splits a schedule at the cuts. A part that is shorter than the best schedule
  * of its class at that boundary, or any part where variants are kept and ops
  * are not too many, is kept as a copy if it fits memory by itself; the schedule

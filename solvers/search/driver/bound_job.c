@@ -71,18 +71,6 @@ static void end_ladder(mo_search_bound_job *it)
     it->ladder = NULL;
 }
 
-static mo_status open_search(const mo_chain_blocks *b, mo_search_bound_job *it,
-                             mo_error *err)
-{
-    const mo_forkjoin_case at = case_of(b, it);
-
-    if (it->ladder->search)
-        return MO_OK;
-    /* A block that cannot end by target - 1 takes at least the target. */
-    return mo_cg_search_new(&at, it->ladder->target_ns - 1, it->effort,
-                            &it->ladder->search, err);
-}
-
 /* Continues the search that tries to prove that the block takes at least the
  * target; *done: it has ended. The hint is that of the least target that
  * failed. */
@@ -96,8 +84,13 @@ static mo_status continue_search(const mo_chain_blocks *b,
                               .device = it->hint.device,
                               .start_ns = it->hint.start_ns,
                               .suggested = &suggested };
-    mo_status status = open_search(b, it, err);
+    const mo_forkjoin_case at = case_of(b, it);
+    mo_status status = MO_OK;
 
+    /* A block that cannot end by target - 1 takes at least the target. */
+    if (!it->ladder->search)
+        status = mo_cg_search_new(&at, it->ladder->target_ns - 1, it->effort,
+                                  &it->ladder->search, err);
     if (status == MO_OK)
         status = mo_cg_search_run(it->ladder->search, it->steps, &options, done,
                                   &refuted, err);

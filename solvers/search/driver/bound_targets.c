@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/driver/bound_targets.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,28 +146,22 @@ static double gain_of(const mo_search_bound_targets *m, int block, int boundary)
                                          m->raised_ns[block][boundary]);
 }
 
-/* Every target costs a job: those that gain little beside the best of the path
- * are not raised. */
-static double least_gain(const mo_search_bound_targets *m)
+/* Returns what the path can grow, and the gain of the targets to be raised:
+ * every one costs a job, so that those that gain little beside the best of the
+ * path are not. */
+static double find_gains(const mo_search_bound_targets *m, double *least)
 {
-    double most = 0;
+    double most = 0, sum_ns = 0;
 
     for (int i = 0; i < m->blocks->n; i++)
         for (int p = 0; p < m->n_boundaries; p++)
-            if (gain_of(m, i, p) > most)
-                most = gain_of(m, i, p);
-    return most / GAIN_PART;
-}
-
-static double gain_on_path(const mo_search_bound_targets *m, double least)
-{
-    double room_ns = 0;
-
+            most = fmax(most, gain_of(m, i, p));
+    *least = most / GAIN_PART;
     for (int i = 0; i < m->blocks->n; i++)
         for (int p = 0; p < m->n_boundaries; p++)
-            if (gain_of(m, i, p) >= least)
-                room_ns += gain_of(m, i, p);
-    return room_ns;
+            if (gain_of(m, i, p) >= *least)
+                sum_ns += gain_of(m, i, p);
+    return sum_ns;
 }
 
 /* Raises the targets on the path by this part of their maxima. */
@@ -203,7 +198,7 @@ static mo_status lengthen_path(mo_search_bound_targets *m, double missing_ns,
                                int turn, bool *any, mo_error *err)
 {
     mo_status status = mo_search_bound_targets_count_uses(m, err);
-    double least = least_gain(m), room_ns = gain_on_path(m, least);
+    double least, room_ns = find_gains(m, &least);
 
     *any = status == MO_OK && room_ns > 0;
     if (!*any)
@@ -239,18 +234,6 @@ mo_status mo_search_bound_targets_raise_paths(mo_search_bound_targets *m,
     return status;
 }
 
-/* Returns the number of segments of the longest chain. */
-static int longest_chain(const mo_chain_blocks *blocks)
-{
-    int most = 0;
-
-    for (int i = 0; i < blocks->classes->n; i++)
-        if (blocks->partitions[i].chain &&
-            blocks->partitions[i].chain->n > most)
-            most = blocks->partitions[i].chain->n;
-    return most;
-}
-
 static mo_status reserve_tables(mo_search_bound_targets *m, mo_error *err)
 {
     size_t size = (size_t) m->n_boundaries * sizeof(int64_t);
@@ -280,8 +263,14 @@ mo_status mo_search_bound_targets_init(mo_search_bound_targets *m,
                                        mo_search_state *search, mo_error *err)
 {
     size_t n = (size_t) search->blocks->n + 1, n_boundaries;
-    size_t n_classes = (size_t) search->classes->n;
+    size_t n_classes = (size_t) search->classes->n, longest = 0;
 
+    for (size_t i = 0; i < n_classes; i++) {
+        const mo_bound_chain *chain = search->blocks->partitions[i].chain;
+
+        if (chain && (size_t) chain->n > longest)
+            longest = (size_t) chain->n;
+    }
     m->search = search;
     m->blocks = search->blocks;
     m->n_boundaries = search->x->n_devices * search->x->n_devices;
@@ -290,8 +279,7 @@ mo_status mo_search_bound_targets_init(mo_search_bound_targets *m,
     m->raised_ns = calloc(n, sizeof *m->raised_ns);
     m->times_ns = calloc(n_classes, sizeof *m->times_ns);
     m->uses = calloc(n_classes, n_boundaries * sizeof *m->uses);
-    m->boundaries =
-        calloc((size_t) longest_chain(m->blocks) + 1, sizeof *m->boundaries);
+    m->boundaries = calloc(longest + 1, sizeof *m->boundaries);
     if (!m->targets || !m->raised_ns || !m->times_ns || !m->uses ||
         !m->boundaries)
         return mo_fail_memory(err);

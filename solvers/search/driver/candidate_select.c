@@ -109,18 +109,6 @@ static void set_estimates(mo_search_candidates *m)
     }
 }
 
-/* Replaces the estimates by the lower bounds. */
-static void set_lower_bounds(mo_search_candidates *m)
-{
-    mo_search_state *s = m->search;
-    size_t n_boundaries = (size_t) s->states.n * (size_t) s->states.n;
-
-    for (int i = 0; i < s->classes->n; i++)
-        if (s->classes->classes[i].part)
-            memcpy(m->hoped_ns[i], s->classes->classes[i].lower_ns,
-                   n_boundaries * sizeof **m->hoped_ns);
-}
-
 static bool is_worth_trying(const mo_search_candidates *m, int number,
                             int boundary, bool exact)
 {
@@ -236,19 +224,22 @@ mo_status mo_search_candidates_select(mo_search_candidates *m,
                                       const mo_search_candidate **chosen,
                                       size_t *n, double *part, mo_error *err)
 {
-    size_t n_boundaries =
-        (size_t) m->search->states.n * (size_t) m->search->states.n;
+    const mo_search_state *s = m->search;
+    size_t n_boundaries = (size_t) s->states.n * (size_t) s->states.n;
     mo_status status;
 
     m->n = 0;
     m->part = 0;
     memset(m->chosen, 0,
-           (size_t) m->search->classes->n * n_boundaries * sizeof *m->chosen);
+           (size_t) s->classes->n * n_boundaries * sizeof *m->chosen);
     set_estimates(m);
     status = add_shortest_paths(m, false, err);
     if (status != MO_OK)
         return status;
-    set_lower_bounds(m);
+    for (int i = 0; i < s->classes->n; i++)
+        if (s->classes->classes[i].part)
+            memcpy(m->hoped_ns[i], s->classes->classes[i].lower_ns,
+                   n_boundaries * sizeof **m->hoped_ns);
     status = add_shortest_paths(m, true, err);
     if (m->n > 1)
         qsort(m->candidates, m->n, sizeof *m->candidates, compare_candidates);

@@ -237,18 +237,6 @@ static bool exceeds_work(const mo_instance *x)
            x->routing.n_links > MAX_LINKS;
 }
 
-/* Returns the least lower bound of the class over all boundaries. */
-static int64_t least_lower_ns(const mo_search_state *s,
-                              const mo_decomp_class *cls)
-{
-    int64_t least_ns = INT64_MAX;
-
-    for (int p = 0; p < s->states.n * s->states.n; p++)
-        if (cls->lower_ns[p] < least_ns)
-            least_ns = cls->lower_ns[p];
-    return least_ns;
-}
-
 typedef struct hubs_job {
     mo_search_state *search;
     int64_t *own_ns; /* by class and boundary: proven, 0: nothing yet */
@@ -331,13 +319,14 @@ static mo_status raise_class(hubs_job *m, int number, const mo_stop *stop,
 {
     const mo_search_state *s = m->search;
     const mo_decomp_class *cls = &s->classes->classes[number];
-    int64_t gap_ns = s->best->makespan_ns - s->lower_ns, far_ns;
+    int64_t gap_ns = s->best->makespan_ns - s->lower_ns, far_ns = INT64_MAX;
     int n_boundaries = s->states.n * s->states.n;
     mo_status status = MO_OK;
 
     if (!cls->part || exceeds_work(cls->part->x))
         return MO_OK;
-    far_ns = least_lower_ns(s, cls);
+    for (int p = 0; p < n_boundaries; p++)
+        far_ns = mo_min_i64(far_ns, cls->lower_ns[p]);
     if (far_ns < MO_MAX_TOTAL_NS)
         far_ns += gap_ns;
     for (int p = 0; p < n_boundaries && status == MO_OK; p++) {

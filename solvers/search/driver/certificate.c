@@ -140,15 +140,6 @@ typedef struct part_chain {
     int64_t *zeros;
 } part_chain;
 
-static void clear_part_chain(part_chain *c)
-{
-    free(c->chain.segments);
-    free(c->chain.ops);
-    free(c->blocks);
-    free(c->block);
-    free(c->zeros);
-}
-
 /* Returns the number of an op of the span in its instance. */
 static int to_part_op(const mo_bound_segment *whole, int op)
 {
@@ -261,7 +252,11 @@ static mo_status refute_by_cases(const mo_proof_subject *subject,
                                             &options, lower_ns, err);
     mo_stop_spend(subject->stop, 2 * (before - steps));
     free(partition.places.allowed);
-    clear_part_chain(&c);
+    free(c.chain.segments);
+    free(c.chain.ops);
+    free(c.blocks);
+    free(c.block);
+    free(c.zeros);
     return status;
 }
 
@@ -428,16 +423,6 @@ static mo_status add_prices(certifier *c, mo_error *err)
     return status;
 }
 
-static mo_status add_whole(certifier *c, mo_error *err)
-{
-    if (c->s->whole_ns == 0)
-        return MO_OK;
-    return mo_proof_add(
-        c->proof,
-        (mo_proof_entry){ .kind = MO_PROOF_WHOLE, .value_ns = c->s->whole_ns },
-        &c->s->whole_work, 1, err);
-}
-
 /* All that is known and can be repeated. */
 static mo_status collect(certifier *c, mo_error *err)
 {
@@ -461,7 +446,12 @@ static mo_status collect(certifier *c, mo_error *err)
         status = add_spans(c, err);
     if (status == MO_OK && !fault)
         status = add_prices(c, err);
-    return status == MO_OK ? add_whole(c, err) : status;
+    if (status == MO_OK && s->whole_ns > 0)
+        status = mo_proof_add(
+            c->proof,
+            (mo_proof_entry){ .kind = MO_PROOF_WHOLE, .value_ns = s->whole_ns },
+            &s->whole_work, 1, err);
+    return status;
 }
 
 /* Keeps the entries that are marked, with the values that hold where they are

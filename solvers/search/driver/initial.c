@@ -95,14 +95,6 @@ static mo_status search_locally(mo_search_state *s, mo_error *err)
                            : status;
 }
 
-/* Finds a start within memory, where the list schedules overflow. */
-static mo_status repair_memory(mo_search_state *s, mo_error *err)
-{
-    if (s->best && (!s->memory_matters || op_device_pairs(s) > UPPER_WORK))
-        return MO_OK;
-    return search_locally(s, err);
-}
-
 mo_status mo_search_initial_local_search(mo_search_state *s, mo_error *err)
 {
     if (s->memory_matters || op_device_pairs(s) > UPPER_WORK ||
@@ -126,9 +118,11 @@ mo_status mo_search_initial_schedules(mo_search_state *s, mo_error *err)
         return status;
     mo_parallel_for(s->task->threads, n - 1, run_method_behind, &c);
     status = submit_results(s, &c, 1, n, err);
-    if (status == MO_OK && !mo_stop_reached(s->task->stop))
-        status = repair_memory(s, err);
-    return status;
+    if (status != MO_OK || mo_stop_reached(s->task->stop) ||
+        (s->best && (!s->memory_matters || op_device_pairs(s) > UPPER_WORK)))
+        return status;
+    /* Finds a start within memory, where the list schedules overflow. */
+    return search_locally(s, err);
 }
 
 /* Finds the equal branches of the largest block of each class; NULL: none. */

@@ -107,26 +107,24 @@ static void append_partition(mo_search_priced_bound *p, int segment, int *n_ops)
     }
 }
 
-static void append_direct(mo_search_priced_bound *p, int segment)
-{
-    p->chain.segments[p->chain.n] =
-        (mo_bound_segment){ mo_decomp_segment_entry(p->s->segments, segment),
-                            mo_decomp_segment_exit(p->s->segments, segment),
-                            p->chain.ops, 0 };
-    p->block[p->chain.n++] = -1 - p->s->segments->cls[segment];
-}
-
 /* Builds the chain of the whole; returns whether its segments are connected,
  * from the begin to the end. */
 static bool build_chain(mo_search_priced_bound *p)
 {
+    const mo_decomp_segments *segments = p->s->segments;
     int n_ops = 0, last = MO_FREE;
 
-    for (int i = 0; i < p->s->segments->n; i++)
-        if (chain_of(p, i))
+    for (int i = 0; i < segments->n; i++) {
+        if (chain_of(p, i)) {
             append_partition(p, i, &n_ops);
-        else
-            append_direct(p, i);
+            continue;
+        }
+        p->chain.segments[p->chain.n] =
+            (mo_bound_segment){ mo_decomp_segment_entry(segments, i),
+                                mo_decomp_segment_exit(segments, i),
+                                p->chain.ops, 0 };
+        p->block[p->chain.n++] = -1 - segments->cls[i];
+    }
     for (int i = 0; i < p->chain.n; i++) {
         if (p->chain.segments[i].u != last)
             return false;

@@ -17,6 +17,7 @@
 #include "base/minmax.h"
 #include "base/random.h"
 #include "schedule/allowed_devices.h"
+#include "solvers/search/decomp/compose.h"
 #include "solvers/search/driver/job.h"
 #include "solvers/search/driver/memory_repair.h"
 #include "solvers/search/driver/priced_bound.h"
@@ -250,28 +251,6 @@ typedef struct filling {
     int64_t *bytes; /* of the segments */
 } filling;
 
-static void find_left_bytes(filling *f)
-{
-    const mo_search_state *s = f->s;
-
-    for (int k = 0; k < s->x->n_devices; k++)
-        f->left_bytes[k] = s->x->capacity_bytes[k];
-    for (int i = 0; i < s->x->n; i++)
-        f->left_bytes[s->best->device[i]] -=
-            mo_regime_resident_bytes(s->x, s->regime.memory, i);
-}
-
-/* The boundary of a segment in the incumbent; every device is a state. */
-static int boundary_in_best(const mo_search_state *s, int segment)
-{
-    int u = mo_decomp_segment_entry(s->segments, segment);
-    int v = mo_decomp_segment_exit(s->segments, segment);
-    int a = u == MO_FREE ? 0 : s->states.state_of[s->best->device[u]];
-    int b = v == MO_FREE ? 0 : s->states.state_of[s->best->device[v]];
-
-    return a * s->states.n + b;
-}
-
 /* Adds a segment of the incumbent unless there is one like it. */
 static void add_segment(filling *f, int segment)
 {
@@ -284,7 +263,9 @@ static void add_segment(filling *f, int segment)
 
     if (!c->part || mo_search_primal_job_enumerates(s->classes, c))
         return;
-    *u = (used_segment){ cls, boundary_in_best(s, segment),
+    /* Every device is a state. */
+    *u = (used_segment){ cls,
+                         mo_decomp_boundary_of(s->classes, s->best, segment),
                          f->bytes + (size_t) f->n * n_devices };
     memset(u->bytes, 0, n_devices * sizeof *u->bytes);
     for (int i = 0; i < c->n; i++)
@@ -316,7 +297,11 @@ static mo_status add_filling(priced_job *m, filling *f, uint64_t seed,
     mo_random random = { seed };
     int from = mo_random_below(&random, s->segments->n);
 
-    find_left_bytes(f);
+    memcpy(f->left_bytes, s->x->capacity_bytes,
+           n_devices * sizeof *f->left_bytes);
+    for (int i = 0; i < s->x->n; i++)
+        f->left_bytes[s->best->device[i]] -=
+            mo_regime_resident_bytes(s->x, s->regime.memory, i);
     for (int i = 0; i < s->segments->n && f->n < MAX_FILL_ITEMS; i++)
         add_segment(f, (from + i) % s->segments->n);
     for (int i = 0; i < f->n && m->n < MAX_ITEMS && left > 0; i++) {

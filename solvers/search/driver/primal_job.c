@@ -108,42 +108,13 @@ static mo_status list_schedule(const job_run *t, mo_schedule **best,
     return status == MO_OK ? schedule_on_each_device(t, best, err) : status;
 }
 
-static mo_status warm_start_from_others(const job_run *t, mo_schedule **best,
-                                        mo_error *err)
-{
-    int n_boundaries = t->classes->states->n * t->classes->states->n;
-    mo_primal_warm_start *warm = NULL;
-    mo_status status =
-        mo_primal_warm_start_new(&t->x, &t->classes->regime, &warm, err);
-
-    for (int boundary = 0; boundary < n_boundaries && status == MO_OK;
-         boundary++) {
-        const mo_schedule *model = t->cls->boundaries[boundary].best;
-        mo_schedule *s = NULL;
-
-        if (!model || boundary == t->it->boundary)
-            continue;
-        status = mo_primal_warm_start_from_schedule(
-            warm, model, *best ? (*best)->makespan_ns : INT64_MAX, &s, err);
-        if (s)
-            mo_schedule_keep_better(best, s);
-    }
-    mo_primal_warm_start_free(warm);
-    return status;
-}
-
-/* Returns the shortest known start: warm starts from other boundaries
- * included. */
+/* Returns the best known schedule, else a list schedule. */
 static mo_status find_start(const job_run *t, mo_schedule **best, mo_error *err)
 {
     const mo_schedule *own = t->cls->boundaries[t->it->boundary].best;
-    mo_status status = own && !t->it->anew
-                           ? mo_schedule_copy(&t->x, own, best, err)
-                           : list_schedule(t, best, err);
 
-    return status == MO_OK && !t->it->anew
-               ? warm_start_from_others(t, best, err)
-               : status;
+    return own && !t->it->anew ? mo_schedule_copy(&t->x, own, best, err)
+                               : list_schedule(t, best, err);
 }
 
 /* Replaces the start by its warm start with the hint; leaves it where that
@@ -173,18 +144,12 @@ static mo_status start_by_hint(const job_run *t, mo_schedule **start_from,
 static mo_primal_anneal_options anneal_options(const job_run *t)
 {
     const mo_search_primal_job *it = t->it;
-    mo_primal_anneal_options options = { .seed = it->seed,
-                                         .moves = it->effort,
-                                         .enough_ns =
-                                             t->cls->lower_ns[it->boundary],
-                                         .stop = t->stop };
 
-    if (it->fork && it->fork->n_classes > 0 && it->fork->classes[0].count > 1) {
-        options.branch_ops = it->fork->classes[0].members;
-        options.n_branches = it->fork->classes[0].count;
-        options.branch_n = it->fork->classes[0].n;
-    }
-    return options;
+    return (mo_primal_anneal_options){ .seed = it->seed,
+                                       .moves = it->effort,
+                                       .enough_ns =
+                                           t->cls->lower_ns[it->boundary],
+                                       .stop = t->stop };
 }
 
 /* Anneals from the best so far, at least once, until `patience` runs in a row

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
+
 typedef struct export
 {
     const mo_search_state *s;
@@ -69,14 +71,6 @@ static int to_whole_op(int op, int first)
     return op == MO_FREE ? MO_FREE : first + op;
 }
 
-/* The first and last segment of a chain lie outside u and v. */
-static bool is_outside_segment(const mo_decomp_segments *segments, int segment,
-                               const mo_bound_segment *chain_segment)
-{
-    return (chain_segment->u == MO_FREE && segment > 0) ||
-           (chain_segment->v == MO_FREE && segment < segments->n - 1);
-}
-
 static mo_status export_blocks(export *h, int segment, mo_error *err)
 {
     const mo_decomp_segments *segments = h->s->segments;
@@ -89,15 +83,16 @@ static mo_status export_blocks(export *h, int segment, mo_error *err)
         const mo_bound_segment *chain_segment = &chained->chain->segments[i];
         const mo_chain_block *block = &h->s->blocks->blocks[chained->block[i]];
 
-        if (!is_outside_segment(segments, segment, chain_segment)) {
-            for (int boundary = 0; boundary < h->n_boundaries; boundary++)
-                h->table[boundary] = block->lower_ns[boundary] == INT64_MAX
-                                         ? MO_MAX_TOTAL_NS
-                                         : block->lower_ns[boundary];
-            status = mo_proven_bounds_add(
-                h->strength, to_whole_op(chain_segment->u, first),
-                to_whole_op(chain_segment->v, first), h->table, err);
-        }
+        /* The first and last segment of a chain lie outside u and v. */
+        if ((chain_segment->u == MO_FREE && segment > 0) ||
+            (chain_segment->v == MO_FREE && segment < segments->n - 1))
+            continue;
+        for (int boundary = 0; boundary < h->n_boundaries; boundary++)
+            h->table[boundary] =
+                mo_min_i64(block->lower_ns[boundary], MO_MAX_TOTAL_NS);
+        status = mo_proven_bounds_add(
+            h->strength, to_whole_op(chain_segment->u, first),
+            to_whole_op(chain_segment->v, first), h->table, err);
     }
     return status;
 }

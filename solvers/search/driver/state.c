@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "schedule/heuristic/single_device.h"
 #include "solvers/search/decomp/compose.h"
 #include "solvers/search/driver/priced_bound.h"
@@ -15,13 +16,6 @@ enum {
     N_SOME_STATES = 8,   /* of more, the fastest */
     WHOLE_MAX_OPS = 40   /* up to this size no decomposition with memory */
 };
-
-static int compare_devices(const void *a, const void *b)
-{
-    int s = *(const int *) a, t = *(const int *) b;
-
-    return (s > t) - (s < t);
-}
 
 /* With many devices the states are those with the shortest total time of all
  * ops. */
@@ -44,7 +38,7 @@ static mo_status choose_states(const mo_instance *x, mo_decomp_states *states,
         status = mo_single_device_order(x, states->device, err);
     if (!states->all && status == MO_OK)
         qsort(states->device, (size_t) states->n, sizeof *states->device,
-              compare_devices);
+              mo_compare_int);
     for (int k = 0; k < x->n_devices; k++)
         states->state_of[k] = -1;
     for (int a = 0; a < states->n; a++)

@@ -189,12 +189,6 @@ static mo_status assign_slots(builder *b, int max_open, mo_error *err)
     return MO_OK;
 }
 
-static size_t hash_key(uint64_t key)
-{
-    key *= UINT64_C(0x9e3779b97f4a7c15);
-    return (size_t) (key ^ key >> 29);
-}
-
 static mo_status add_node(builder *b, uint64_t key, mo_error *err)
 {
     mo_subset_graph *g = b->g;
@@ -213,7 +207,8 @@ static mo_status add_node(builder *b, uint64_t key, mo_error *err)
 static mo_status find_node(builder *b, int first, uint64_t key, int *node,
                            mo_error *err)
 {
-    size_t at = hash_key(key) & (b->table_size - 1);
+    uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
+    size_t at = (size_t) (hash ^ hash >> 29) & (b->table_size - 1);
 
     while (b->table[at] >= first && b->keys[b->table[at]] != key)
         at = (at + 1) & (b->table_size - 1);

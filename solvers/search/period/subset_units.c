@@ -18,12 +18,6 @@ typedef struct view {
     int64_t total_bytes; /* 0: beyond any sum */
 } view;
 
-static int compare_ints(const void *a, const void *b)
-{
-    return (*(const int *) a > *(const int *) b) -
-           (*(const int *) a < *(const int *) b);
-}
-
 /* Fills to with the units, other than from, that read the item, in increasing
  * order; returns their number. */
 static int list_readers(const view *v, int item, int *from, int *to)
@@ -40,7 +34,7 @@ static int list_readers(const view *v, int item, int *from, int *to)
         if (u != *from)
             to[n++] = u;
     }
-    qsort(to, (size_t) n, sizeof *to, compare_ints);
+    qsort(to, (size_t) n, sizeof *to, mo_compare_int);
     for (int i = 0; i < n; i++)
         if (i == 0 || to[i] != to[i - 1])
             to[distinct++] = to[i];

@@ -224,13 +224,6 @@ static int find_longest(delay_search *h)
     return n;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    int64_t s = *(const int64_t *) a, t = *(const int64_t *) b;
-
-    return (s > t) - (s < t);
-}
-
 static bool has_left_home(const delay_search *h, int op)
 {
     return h->home[op] >= 0 && h->x->group[op] == MO_FREE &&
@@ -292,7 +285,7 @@ static void delay_transfer(delay_search *h, const mo_transfer *t)
             mo_resource_is_shared(h->x, congestion, t->from, t->to,
                                   s->transfers[i].from, s->transfers[i].to))
             h->times_ns[n++] = s->transfers[i].end_ns;
-    qsort(h->times_ns, (size_t) n, sizeof *h->times_ns, compare_times);
+    qsort(h->times_ns, (size_t) n, sizeof *h->times_ns, mo_compare_i64);
 
     for (int i = 0; i < n_moved; i++)
         h->place[i] = h->home[h->moved[i]];

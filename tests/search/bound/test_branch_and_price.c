@@ -252,8 +252,6 @@ static const tiny_bound bounds[] = {
     { "all", refuted_ns, NULL,
       1 << TINY_CHAIN | 1 << TINY_DEVICE | 1 << TINY_EQUAL },
     { "without arrivals", refuted_ns, "colgen_arrival_branching", 0 },
-    { "without cardinalities", refuted_ns, "colgen_cardinality_branching", 0 },
-    { "without left shifts", refuted_ns, "colgen_left_shift", 0 },
     { "without release rows", refuted_ns, "colgen_release_rows", 0 },
     { "without separation", refuted_ns, "colgen_separation", 0 },
     { "without smoothing", refuted_ns, "colgen_smoothing", 0 },

@@ -12,7 +12,7 @@
 /*
  * Depth-first branch and bound: a node that the master does not refute is
  * divided into two children, until all nodes are refuted, or one is left that
- * no rule can divide, or a limit is reached.
+ * cannot be divided, or a limit is reached.
  */
 
 enum {
@@ -157,7 +157,6 @@ typedef struct tree_search {
     mo_cg_node *stack[MAX_DEPTH + MO_CG_MAX_CHILDREN];
     int n;          /* on the stack */
     int nodes_left; /* limit of nodes to process */
-    int max_limits; /* cardinality limits of one node */
     bool branches_on_arrivals;
 } tree_search;
 
@@ -179,8 +178,7 @@ static mo_status process_node(tree_search *s, bool *unresolved, mo_error *err)
     s->nodes_left--;
     if (!refuted) {
         /* Solves the master with little effort and branches on arrivals; where
-         * those are decided, solves it with more effort and branches on
-         * cardinalities. */
+         * those are decided, solves it with more effort. */
         const mo_cg_column_pool *pool = mo_cg_master_columns(s->master);
         status = mo_cg_master_solve(s->master, state, &node_effort, s->stop,
                                     &refuted, err);
@@ -189,14 +187,9 @@ static mo_status process_node(tree_search *s, bool *unresolved, mo_error *err)
             s->branches_on_arrivals)
             status =
                 mo_cg_branch_on_arrival(s->c, state, pool, children, &n, err);
-        if (!(status != MO_OK || refuted || n > 0 || !may_continue(s))) {
+        if (!(status != MO_OK || refuted || n > 0 || !may_continue(s)))
             status = mo_cg_master_solve(s->master, state, &leaf_effort, s->stop,
                                         &refuted, err);
-            if (status == MO_OK && !refuted && may_continue(s) &&
-                state->n_limits < s->max_limits)
-                status = mo_cg_branch_on_cardinality(s->c, state, pool,
-                                                     children, &n, err);
-        }
     }
     for (int i = 0; i < n; i++)
         s->stack[s->n++] = children[i];
@@ -214,10 +207,6 @@ static mo_status search_init(tree_search *s, const mo_cg_problem *c, int effort,
 
     *s = (tree_search){ .c = c,
                         .nodes_left = MAX_NODES << (effort - 1),
-                        .max_limits =
-                            mo_ablated(MO_ABLATION_colgen_cardinality_branching)
-                                ? 0
-                                : 2 + 2 * effort,
                         .branches_on_arrivals =
                             !mo_ablated(MO_ABLATION_colgen_arrival_branching) };
     status = mo_cg_node_new(c, &s->stack[0], err);

@@ -3,14 +3,13 @@
 
 #include <math.h>
 
-#include "solvers/search/bound/colgen/master_row.h"
+#include "base/minmax.h"
 #include "solvers/search/bound/colgen/node.h"
 
 #define NEGLIGIBLE 1e-4 /* of one branch, of an arrival */
 #define UNDECIDED  0.02 /* of an arrival */
 #define MIN_SPLIT  0.01 /* of the horizon: shorter windows are not divided */
 #define MIN_SCORE  1e-9
-#define INTEGRAL   0.08 /* a count as close as this to an integer is integral */
 
 /* Arrival of the broadcast tensor at a device in a fractional solution, and
  * the starts of its readers there. */
@@ -158,107 +157,19 @@ mo_status mo_cg_branch_on_arrival(const mo_cg_problem *c,
         return status;
     }
 
-    /* Branches behind the first tick of the window, where left-shift dominance
-     * forbids arrivals for some time after it; otherwise near the mean. */
-    int64_t lo = state->arrival_min[device], last = lo;
-    int64_t next = mo_cg_left_shift_next(c, state, device, lo + 1);
+    /* At the mean, where arrivals lie on both sides of it; otherwise between
+     * the first reader and the mean; within the second quarter of the window.
+     */
+    int64_t lo = state->arrival_min[device], hi = state->arrival_max[device];
+    int64_t last = (int64_t) r.mean;
     mo_status status = copy_twice(c, state, children, n, err);
 
-    if (next > state->arrival_max[device])
-        next = state->arrival_max[device] + 1;
-    if ((double) (next - lo) < MIN_SPLIT * (double) c->horizon) {
-        /* The mean, where arrivals lie on both sides of it; otherwise between
-         * the first reader and the mean; within the second quarter of the
-         * window. */
-        int64_t hi = state->arrival_max[device];
-        last = (int64_t) r.mean;
-
-        if (r.deviation < UNDECIDED * (double) (hi - lo))
-            last = (r.first + last) / 2;
-        if (last < lo + (hi - lo) / 4)
-            last = lo + (hi - lo) / 4;
-        if (last > lo + (hi - lo) / 2)
-            last = lo + (hi - lo) / 2;
-        next = last + 1;
-    }
+    if (r.deviation < UNDECIDED * (double) (hi - lo))
+        last = (r.first + last) / 2;
+    last = mo_min_i64(mo_max_i64(last, lo + (hi - lo) / 4), lo + (hi - lo) / 2);
     if (status == MO_OK) {
         children[0]->arrival_max[device] = last;
-        children[1]->arrival_min[device] = next;
-    }
-    return status;
-}
-
-static double fractionality(double count)
-{
-    return fabs(count - floor(count + 0.5));
-}
-
-/* Selects the root (or else another node) and device with the most fractional
- * count and returns the count; *node is MO_FREE if all are integral. */
-static double most_fractional_count(const mo_cg_problem *c,
-                                    const mo_cg_column_pool *pool, bool roots,
-                                    int *node, int *device)
-{
-    double count = 0;
-
-    *node = MO_FREE;
-    for (int i = 0; i < c->n_nodes; i++) {
-        if ((c->tree->nodes[i].reader == MO_FREE) != roots)
-            continue;
-        for (int k = 0; k < c->n_devices; k++) {
-            /* How many of a node's equals run on a device. */
-            int class = c->tree->nodes[i].class, root = c->tree->root[class];
-            double sum = 0;
-
-            for (size_t j = 0; j < pool->n; j++) {
-                const mo_cg_column *p = pool->columns[j];
-
-                if (p->class == class && p->device[i - root] == k)
-                    sum += p->weight;
-            }
-            double on =
-                sum * c->fork->classes[class].count * c->tree->nodes[i].total;
-
-            if (fractionality(on) > INTEGRAL &&
-                (*node == MO_FREE ||
-                 fractionality(on) > fractionality(count))) {
-                count = on;
-                *node = i;
-                *device = k;
-            }
-        }
-    }
-    return count;
-}
-
-mo_status mo_cg_branch_on_cardinality(const mo_cg_problem *c,
-                                      const mo_cg_node *state,
-                                      const mo_cg_column_pool *pool,
-                                      mo_cg_node *children[MO_CG_MAX_CHILDREN],
-                                      int *n, mo_error *err)
-{
-    mo_cg_cardinality few = { 0 }, many;
-    double count;
-    int at;
-    mo_status status;
-
-    *n = 0;
-    if (state->n_limits == MO_CG_MAX_CARDINALITIES)
-        return MO_OK;
-    count = most_fractional_count(c, pool, true, &few.node, &few.device);
-    if (few.node == MO_FREE)
-        count = most_fractional_count(c, pool, false, &few.node, &few.device);
-    if (few.node == MO_FREE)
-        return MO_OK;
-    few.most = (int) floor(count);
-    many =
-        (mo_cg_cardinality){ few.node, few.device, true,
-                             mo_cg_multiplicity(c, few.node) - few.most - 1 };
-    at = count - few.most < 0.5; /* the child with fewer is the nearer one */
-    status = copy_twice(c, state, children, n, err);
-    if (status == MO_OK) {
-        children[at]->limits[children[at]->n_limits++] = few;
-        children[!at]->limits[children[!at]->n_limits++] = many;
+        children[1]->arrival_min[device] = last + 1;
     }
     return status;
 }

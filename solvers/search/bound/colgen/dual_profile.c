@@ -137,11 +137,6 @@ static void add_row_dual(mo_cg_dual_profile *p, const mo_cg_row *row,
         p->releases[at] = (mo_cg_release_dual){ *row, price };
         p->n_releases++;
         break;
-    case MO_CG_CARDINALITY:
-        for (int k = 0; k < p->c->n_devices; k++)
-            p->node_cost[mo_cg_index(p->c, row->node, k)] +=
-                price * mo_cg_row_cardinality_coefficient(row, k);
-        break;
     case MO_CG_BUDGET:
         for (int i = 0; i < p->c->n_nodes * p->c->n_devices; i++)
             p->node_cost[i] += price * p->c->budget_part[i];

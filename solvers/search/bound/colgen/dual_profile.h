@@ -27,9 +27,8 @@ typedef struct mo_cg_dual_profile {
     mo_cg_cost_curve *resources;
     mo_cg_cost_curve *pairs; /* by pair of devices a * K + b: sum over the
                                 resources that a transfer from a to b holds */
-    double *node_cost;       /* by node and device: duals of cardinality and
-                                budget rows, for every op of the node that runs
-                                there */
+    double *node_cost;       /* by node and device: duals of budget rows, for
+                                every op of the node that runs there */
     mo_cg_release_dual *releases; /* of positive dual, sorted by tick */
     int n_releases, max_releases;
     double total; /* sum of the duals in use */

@@ -276,8 +276,8 @@ static mo_status try_duals(mo_cg_master *m, const double *price, bool must,
      * sums of at most `cells` slopes, each of at most as many duals as there
      * are rows, and none is larger than the sum of all, which is about 1; a
      * bound adds up at most `max_terms` of these and of the costs of release
-     * and cardinality rows, times whole numbers. So it is off by less than the
-     * margin below, as is the sum of all duals.
+     * rows, times whole numbers. So it is off by less than the margin below, as
+     * is the sum of all duals.
      */
     double margin = 8 * DBL_EPSILON * m->max_terms *
                     (m->c->cells + m->lp->n_rows + m->max_terms);

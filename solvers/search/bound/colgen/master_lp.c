@@ -34,8 +34,7 @@ mo_status mo_cg_master_lp_new(const mo_cg_problem *c, mo_cg_master_lp **lp,
                               mo_error *err)
 {
     mo_cg_master_lp *p = calloc(1, sizeof *p);
-    size_t rows =
-        MO_CG_MAX_ROWS + MO_CG_MAX_CARDINALITIES + (size_t) c->n_resources;
+    size_t rows = MO_CG_MAX_ROWS + (size_t) c->n_resources;
     size_t lp_rows;
 
     if (!p)
@@ -75,14 +74,11 @@ void mo_cg_master_lp_free(mo_cg_master_lp *p)
     free(p);
 }
 
-/* Rows over the whole horizon are always kept; cardinality rows if counts is
- * set, as the node is the same. */
-static bool is_row_kept(const mo_cg_master_lp *p, int i, bool counts)
+/* Rows over the whole horizon are always kept. */
+static bool is_row_kept(const mo_cg_master_lp *p, int i)
 {
     const mo_cg_row *row = &p->rows[i];
 
-    if (row->kind == MO_CG_CARDINALITY)
-        return counts;
     return row->kind == MO_CG_BUDGET ||
            p->last_used[i] + ROW_LIFETIME >= p->n_rounds ||
            ((row->kind == MO_CG_CAPACITY || row->kind == MO_CG_SUM) &&
@@ -90,13 +86,13 @@ static bool is_row_kept(const mo_cg_master_lp *p, int i, bool counts)
 }
 
 /* Drops rows without a positive dual in the last rounds. */
-static void purge_rows(mo_cg_master_lp *p, bool counts)
+static void purge_rows(mo_cg_master_lp *p)
 {
     int n = 0;
 
     p->n_rounds++;
     for (int i = 0; i < p->n_rows; i++) {
-        if (!is_row_kept(p, i, counts))
+        if (!is_row_kept(p, i))
             continue;
         p->rows[n] = p->rows[i];
         p->last_used[n] = p->last_used[i];
@@ -108,12 +104,7 @@ static void purge_rows(mo_cg_master_lp *p, bool counts)
 void mo_cg_master_lp_set_node(mo_cg_master_lp *p, const mo_cg_node *state)
 {
     p->state = state;
-    purge_rows(p, false);
-    for (int i = 0; i < state->n_limits; i++)
-        if (state->limits[i].most > 0) {
-            mo_cg_row row = mo_cg_row_cardinality(&state->limits[i]);
-            mo_cg_master_lp_add_row(p, &row);
-        }
+    purge_rows(p);
 }
 
 bool mo_cg_master_lp_add_row(mo_cg_master_lp *p, const mo_cg_row *row)
@@ -198,7 +189,7 @@ mo_status mo_cg_master_lp_rebuild(mo_cg_master_lp *p, mo_error *err)
 {
     mo_status status;
 
-    purge_rows(p, true);
+    purge_rows(p);
     p->solved = false;
     status = reset_simplex(p, err);
     for (size_t i = p->pool.n;

@@ -44,8 +44,7 @@ mo_status mo_cg_master_lp_new(const mo_cg_problem *c, mo_cg_master_lp **lp,
                               mo_error *err);
 void mo_cg_master_lp_free(mo_cg_master_lp *lp);
 
-/* Switches to a node: its cardinality limits become rows, those of the last
- * node are dropped. */
+/* Switches to a node. */
 void mo_cg_master_lp_set_node(mo_cg_master_lp *lp, const mo_cg_node *state);
 
 /* Adds a row, with 0 in best_duals. Returns false if it is there already or

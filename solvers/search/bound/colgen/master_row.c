@@ -21,15 +21,6 @@ mo_cg_row mo_cg_row_release(int node, int device, int64_t tick)
     };
 }
 
-mo_cg_row mo_cg_row_cardinality(const mo_cg_cardinality *limit)
-{
-    return (mo_cg_row){ .kind = MO_CG_CARDINALITY,
-                        .node = limit->node,
-                        .device = limit->device,
-                        .elsewhere = limit->elsewhere,
-                        .most = limit->most };
-}
-
 mo_cg_row mo_cg_row_budget(void)
 {
     return (mo_cg_row){ .kind = MO_CG_BUDGET };
@@ -47,13 +38,7 @@ bool mo_cg_row_equal(const mo_cg_row *a, const mo_cg_row *b)
 {
     return a->kind == b->kind && a->resource == b->resource &&
            a->first == b->first && a->last == b->last && a->node == b->node &&
-           a->device == b->device && a->tick == b->tick &&
-           a->elsewhere == b->elsewhere && a->most == b->most;
-}
-
-double mo_cg_row_cardinality_coefficient(const mo_cg_row *row, int device)
-{
-    return (row->device == device) != row->elsewhere ? 1.0 / row->most : 0;
+           a->device == b->device && a->tick == b->tick;
 }
 
 /* The ticks of a resource between two cells that a column uses. */
@@ -105,8 +90,6 @@ static double budget_coefficient(const mo_cg_problem *c, const mo_cg_column *p)
 double mo_cg_row_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
                              const mo_cg_column *p)
 {
-    int class = c->tree->nodes[row->node].class;
-
     switch (row->kind) {
     case MO_CG_CAPACITY:
         return used_ticks(c, row, p) /
@@ -119,14 +102,8 @@ double mo_cg_row_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
         return (used_ticks(c, row, p) / c->cells +
                 budget_coefficient(c, p) * c->budget_ns) /
                mo_cg_row_sum_ns(c, row->first);
-    case MO_CG_CARDINALITY:
-        break;
     }
-    if (p->class != class)
-        return 0;
-    return mo_cg_multiplicity(c, row->node) *
-           mo_cg_row_cardinality_coefficient(
-               row, p->device[row->node - c->tree->root[class]]);
+    return 0;
 }
 
 mo_status mo_cg_usage_new(const mo_cg_problem *c, mo_cg_usage **usage,

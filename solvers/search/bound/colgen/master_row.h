@@ -4,10 +4,9 @@
  *
  * Columns are timed placements of one branch (Dantzig-Wolfe decomposition by
  * branches). A row limits the usage of all chosen columns together to 1: the
- * capacity of a resource over an interval, the release time of the broadcast
- * tensor on a device, or the number of equal ops on a device. Rows are
- * generated when the LP solution violates them; their dual values are what
- * pricing charges.
+ * capacity of a resource over an interval, or the release time of the broadcast
+ * tensor on a device. Rows are generated when the LP solution violates them;
+ * their dual values are what pricing charges.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_COLGEN_MASTER_ROW_H
 #define MO_SOLVERS_SEARCH_BOUND_COLGEN_MASTER_ROW_H
@@ -23,9 +22,6 @@ typedef enum mo_cg_row_kind {
      * or never, and by the equals of a reading node that start before, in
      * equal parts. */
     MO_CG_RELEASE,
-    /* Cardinality: at most `most` equals of a node run on a device, or on the
-     * other devices. */
-    MO_CG_CARDINALITY,
     /* Knapsack row: at the prices of memory, the resident bytes of all
      * branches cost at most the budget (mo_cg_budget). */
     MO_CG_BUDGET,
@@ -39,16 +35,13 @@ typedef enum mo_cg_row_kind {
 typedef struct mo_cg_row {
     mo_cg_row_kind kind;
     int resource, first, last; /* of a capacity row and of a sum */
-    int node, device;          /* of the other kinds */
+    int node, device;          /* of a release row */
     int64_t tick;              /* of a release row */
-    bool elsewhere;            /* of a cardinality row */
-    int most;                  /* of a cardinality row, at least 1 */
 } mo_cg_row;
 
 /* Return a row of each kind; its other members are 0. */
 mo_cg_row mo_cg_row_capacity(int resource, int first, int last);
 mo_cg_row mo_cg_row_release(int node, int device, int64_t tick);
-mo_cg_row mo_cg_row_cardinality(const mo_cg_cardinality *limit);
 mo_cg_row mo_cg_row_budget(void);
 mo_cg_row mo_cg_row_sum(const mo_cg_problem *c, int resource, int first);
 
@@ -65,9 +58,6 @@ bool mo_cg_row_equal(const mo_cg_row *a, const mo_cg_row *b);
  * class, if all branches of the class follow it. */
 double mo_cg_row_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
                              const mo_cg_column *column);
-
-/* Returns the usage of a cardinality row by one op of its node on a device. */
-double mo_cg_row_cardinality_coefficient(const mo_cg_row *row, int device);
 
 /* Returns how many equals a tree node has in all branches. */
 static inline int mo_cg_multiplicity(const mo_cg_problem *c, int node)

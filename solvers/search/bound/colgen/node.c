@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
+
 /*
  * Constraint propagation on start-time windows. An op starts when all its
  * inputs can be there, and early enough for its successors; arrivals of the
@@ -14,125 +16,6 @@
  */
 
 enum { MAX_ROUNDS = 12, NONE = -1 };
-
-/* The arrival at a device is fixed to a tick. */
-static bool is_arrival_fixed(const mo_cg_node *s, int device)
-{
-    return s->arrival[device] == MO_CG_ARRIVAL_REQUIRED &&
-           s->arrival_min[device] == s->arrival_max[device];
-}
-
-/* Whether transfers of a pair share a resource with the broadcast to a
- * device. */
-static bool conflicts_with_broadcast(const mo_cg_problem *c, int pair,
-                                     int device)
-{
-    return mo_cg_pairs_conflict(c, pair, mo_cg_pair(c, c->u_device, device));
-}
-
-/* Returns the earliest end >= `end` of a transfer that does not overlap fixed
- * arrivals. */
-static int64_t earliest_end_beside_fixed(const mo_cg_problem *c,
-                                         const mo_cg_node *s, int pair,
-                                         int64_t length, int64_t end)
-{
-    for (int round = 0; round < c->n_devices && length > 0; round++)
-        for (int k = 0; k < c->n_devices; k++)
-            if (is_arrival_fixed(s, k) && mo_cg_broadcast_ticks(c, k) > 0 &&
-                conflicts_with_broadcast(c, pair, k) &&
-                end > s->arrival_min[k] - mo_cg_broadcast_ticks(c, k) &&
-                end - length < s->arrival_min[k])
-                end = s->arrival_min[k] + length;
-    return end;
-}
-
-static bool may_be_read_on(const mo_cg_problem *c, const mo_cg_node *s,
-                           int node, int device)
-{
-    int reader = c->tree->nodes[node].reader;
-
-    return reader == MO_FREE
-               ? device == c->v_device
-               : mo_cg_node_allows(s, mo_cg_index(c, reader, device));
-}
-
-/* Returns the earliest end of a transfer of a node's output that conflicts
- * with the broadcast to a device. */
-static int64_t earliest_end_of(const mo_cg_problem *c, const mo_cg_node *s,
-                               int node, int device)
-{
-    int64_t first = INT64_MAX;
-
-    for (int from = 0; from < c->n_devices; from++)
-        for (int to = 0; to < c->n_devices; to++) {
-            int at = mo_cg_index(c, node, from);
-            int pair = mo_cg_pair(c, from, to);
-            int64_t length, end;
-
-            if (from == to || !mo_cg_node_allows(s, at) ||
-                !may_be_read_on(c, s, node, to) ||
-                !conflicts_with_broadcast(c, pair, device))
-                continue;
-            length = mo_cg_transfer_ticks(c, c->comm_row[node], from, to);
-            end = earliest_end_beside_fixed(c, s, pair, length,
-                                            s->est[at] + c->p[at] + length);
-            first = end < first ? end : first;
-        }
-    return first;
-}
-
-/* Returns the earliest end of any transfer, other than the broadcast, that
- * conflicts with the broadcast to a device. */
-static int64_t earliest_conflicting_end(const mo_cg_problem *c,
-                                        const mo_cg_node *s, int device)
-{
-    int64_t first = INT64_MAX;
-
-    for (int i = 0; i < c->n_nodes; i++) {
-        int64_t end = c->comm_row[i] == NONE ? INT64_MAX
-                                             : earliest_end_of(c, s, i, device);
-
-        if (c->u_input[i] == MO_CG_INPUT_TRANSFER)
-            return 0;
-        first = end < first ? end : first;
-    }
-    return first;
-}
-
-/* min(least, the first of these ticks that is >= tick): of a single tick, and
- * of all ticks from one on. */
-static int64_t min_with_tick(int64_t least, int64_t tick, int64_t exactly)
-{
-    return exactly >= tick && exactly < least ? exactly : least;
-}
-
-static int64_t min_from_tick(int64_t least, int64_t tick, int64_t from)
-{
-    from = from > tick ? from : tick;
-    return from < least ? from : least;
-}
-
-int64_t mo_cg_left_shift_next(const mo_cg_problem *c, const mo_cg_node *s,
-                              int device, int64_t tick)
-{
-    int64_t length = mo_cg_broadcast_ticks(c, device);
-    int64_t end = earliest_conflicting_end(c, s, device);
-    int64_t least = min_with_tick(INT64_MAX, tick, length);
-
-    if (!c->has_left_shift)
-        return tick;
-    if (end != INT64_MAX)
-        least = min_from_tick(least, tick, end + length);
-    for (int k = 0; k < c->n_devices; k++) {
-        if (k == device || s->arrival[k] == MO_CG_ARRIVAL_FORBIDDEN ||
-            !conflicts_with_broadcast(c, mo_cg_pair(c, c->u_device, k), device))
-            continue;
-        least = is_arrival_fixed(s, k)
-                    ? min_with_tick(least, tick, s->arrival_min[k] + length)
-                    : min_from_tick(least, tick, s->arrival_min[k] + length);
-    }
-    return least;
-}
 
 static mo_status allocate_node(const mo_cg_problem *c, mo_cg_node **state,
                                mo_error *err)
@@ -190,8 +73,6 @@ mo_status mo_cg_node_copy(const mo_cg_problem *c, const mo_cg_node *s,
            n_devices * sizeof *s->arrival_max);
     memcpy(made->est, s->est, n_starts * sizeof *s->est);
     memcpy(made->lst, s->lst, n_starts * sizeof *s->lst);
-    memcpy(made->limits, s->limits, sizeof s->limits);
-    made->n_limits = s->n_limits;
     *copy = made;
     return MO_OK;
 }
@@ -252,19 +133,6 @@ static int64_t earliest_child_input(const mo_cg_problem *c, const mo_cg_node *s,
     return first;
 }
 
-static bool may_run_on(const mo_cg_problem *c, const mo_cg_node *s, int node,
-                       int device)
-{
-    for (int i = 0; i < s->n_limits; i++) {
-        const mo_cg_cardinality *limit = &s->limits[i];
-
-        if (limit->node == node && limit->most == 0 &&
-            (limit->device == device) != limit->elsewhere)
-            return false;
-    }
-    return c->allowed[mo_cg_index(c, node, device)];
-}
-
 /* Returns the latest end of a node on a device that is in time for its
  * reader. */
 static int64_t latest_end(const mo_cg_problem *c, const mo_cg_node *s, int node,
@@ -308,10 +176,11 @@ static bool propagate_starts(const mo_cg_problem *c, mo_cg_node *s)
         const mo_cg_tree_node *nodes = c->tree->nodes;
 
         for (int k = 0; k < c->n_devices; k++) {
-            int64_t *est = &s->est[mo_cg_index(c, i, k)];
+            int at = mo_cg_index(c, i, k);
+            int64_t *est = &s->est[at];
 
-            *est = may_run_on(c, s, i, k) ? earliest_u_input(c, s, i, k)
-                                          : beyond_horizon(c);
+            *est = c->allowed[at] ? earliest_u_input(c, s, i, k)
+                                  : beyond_horizon(c);
             for (int j = nodes[i].first_child;
                  j != NONE && *est < beyond_horizon(c); j = nodes[j].next) {
                 int64_t since = earliest_child_input(c, s, j, k);
@@ -374,17 +243,9 @@ static bool propagate_arrivals(const mo_cg_problem *c, mo_cg_node *s)
     }
     order_arrivals(c, s);
     for (int k = 0; k < c->n_devices; k++)
-        if (s->arrival[k] != MO_CG_ARRIVAL_FORBIDDEN) {
-            /* Tightens the arrival window by left-shift dominance. */
-            int64_t first = mo_cg_left_shift_next(c, s, k, s->arrival_min[k]);
-
+        if (s->arrival[k] != MO_CG_ARRIVAL_FORBIDDEN)
             s->arrival_min[k] =
-                first < beyond_horizon(c) ? first : beyond_horizon(c);
-            if (s->arrival_min[k] < s->arrival_max[k] &&
-                mo_cg_left_shift_next(c, s, k, s->arrival_min[k] + 1) >
-                    s->arrival_max[k])
-                s->arrival_max[k] = s->arrival_min[k];
-        }
+                mo_min_i64(s->arrival_min[k], beyond_horizon(c));
     for (int k = 0; k < c->n_devices; k++) {
         if (s->arrival[k] == MO_CG_ARRIVAL_FORBIDDEN ||
             s->arrival_min[k] <= s->arrival_max[k])

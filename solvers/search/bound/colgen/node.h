@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * node.h - node of the branch-and-bound tree: the domains that branching
- * restricts (arrival of the broadcast tensor on each device, number of ops on
- * a device), and by constraint propagation the start times of every op.
+ * restricts (arrival of the broadcast tensor on each device), and by constraint
+ * propagation the start times of every op.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_COLGEN_NODE_H
 #define MO_SOLVERS_SEARCH_BOUND_COLGEN_NODE_H
@@ -16,24 +16,12 @@ typedef enum mo_cg_arrival {
     MO_CG_ARRIVAL_FORBIDDEN
 } mo_cg_arrival;
 
-enum { MO_CG_MAX_CARDINALITIES = 16 };
-
-/* Cardinality limit: of all equals of a node in all branches, at most `most`
- * run on a device, or on the other devices. */
-typedef struct mo_cg_cardinality {
-    int node, device;
-    bool elsewhere;
-    int most;
-} mo_cg_cardinality;
-
 typedef struct mo_cg_node {
     mo_cg_arrival *arrival;             /* by device */
     int64_t *arrival_min, *arrival_max; /* by device: first and last tick at
                                            which it can arrive, if it does */
     int64_t *est, *lst; /* by node and device: earliest and latest start; est >
                            lst: does not run there */
-    int n_limits;
-    mo_cg_cardinality limits[MO_CG_MAX_CARDINALITIES];
 } mo_cg_node;
 
 /* Allocates the root node, without restrictions, or a copy; the caller frees
@@ -60,22 +48,5 @@ static inline int64_t mo_cg_broadcast_ticks(const mo_cg_problem *c, int device)
 {
     return mo_cg_transfer_ticks(c, c->broadcast_row, c->u_device, device);
 }
-
-/*
- * Left-shift dominance of the broadcast tensor (semi-active schedules):
- * returns the first tick >= `tick` at which it may arrive at a device,
- * INT64_MAX if there is none.
- *
- * While its resources are idle just before, a transfer of the broadcast tensor
- * can start earlier and nothing else has to change, as readers may read it
- * later. So if a feasible schedule exists, one exists in which each of these
- * transfers starts at 0, or as another transfer ends that holds one of its
- * resources. Branching on arrivals and cardinalities partitions all schedules
- * among the nodes; that schedule is in one of them, and there the rule holds.
- *
- * est, lst and the arrival windows of the node are taken as valid bounds.
- */
-int64_t mo_cg_left_shift_next(const mo_cg_problem *c, const mo_cg_node *state,
-                              int device, int64_t tick);
 
 #endif

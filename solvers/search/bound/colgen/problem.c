@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/ablation.h"
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/intern.h"
@@ -51,21 +50,11 @@ static mo_cg_input classify_u_input(const mo_cg_problem *c, int u_row)
                                            : MO_CG_INPUT_DELAY;
 }
 
-static void fill_transfer_times(mo_cg_problem *c, int row, int number)
-{
-    const mo_instance *x = c->fork->places->x;
-    int k = c->n_devices;
-
-    for (int a = 0; a < k; a++)
-        for (int b = 0; b < k; b++)
-            c->transfer[((int64_t) number * k + a) * k + b] =
-                a == b ? 0 : to_ticks(c, mo_instance_row_ns(x, row, a, b));
-}
-
 static mo_status make_comm_rows(mo_cg_problem *c, mo_error *err)
 {
-    size_t n = (size_t) c->fork->places->x->comm.n_rows;
-    size_t pairs = (size_t) c->n_devices * (size_t) c->n_devices, size;
+    const mo_instance *x = c->fork->places->x;
+    size_t n = (size_t) x->comm.n_rows, size;
+    int k = c->n_devices, pairs = k * k;
     int *number_of = calloc(n + 1, sizeof *number_of);
 
     if (!number_of)
@@ -82,11 +71,14 @@ static mo_status make_comm_rows(mo_cg_problem *c, mo_error *err)
         if (c->u_input[i] == MO_CG_INPUT_BROADCAST)
             c->broadcast_row = c->u_comm_row[i];
     }
-    if (mo_size_mul(pairs, (size_t) c->n_comm_rows + 1, &size))
+    if (mo_size_mul((size_t) pairs, (size_t) c->n_comm_rows + 1, &size))
         c->transfer = calloc(size, sizeof *c->transfer);
     for (size_t row = 0; row < n && c->transfer; row++)
-        if (number_of[row] > 0)
-            fill_transfer_times(c, (int) row, number_of[row] - 1);
+        for (int i = 0; number_of[row] > 0 && i < pairs; i++)
+            c->transfer[(int64_t) (number_of[row] - 1) * pairs + i] =
+                i / k == i % k ? 0
+                               : to_ticks(c, mo_instance_row_ns(x, (int) row,
+                                                                i / k, i % k));
     free(number_of);
     return c->transfer ? MO_OK : mo_fail_memory(err);
 }
@@ -172,7 +164,6 @@ mo_status mo_cg_problem_new(const mo_forkjoin_case *at, const mo_cg_tree *tree,
     if (mo_resource_count(x, c->regime.congestion) > MAX_RESOURCES)
         c->regime.congestion = MO_CONGESTION_NONE;
     c->u_device = at->a;
-    c->has_left_shift = !mo_ablated(MO_ABLATION_colgen_left_shift);
     c->v_device = at->b;
     c->n_devices = x->n_devices;
     c->n_nodes = tree->n;
@@ -281,13 +272,6 @@ typedef struct tree_builder {
     int *next;       /* ... and the next input of its reader; NONE: end */
 } tree_builder;
 
-static int compare_ints(const void *a, const void *b)
-{
-    int s = *(const int *) a, t = *(const int *) b;
-
-    return (s > t) - (s < t);
-}
-
 static mo_status intern_shape(tree_builder *m, const mo_forkjoin_class *class,
                               int j, mo_error *err)
 {
@@ -310,7 +294,7 @@ static mo_status intern_shape(tree_builder *m, const mo_forkjoin_class *class,
     m->key[2] = class->ops[j].u_row;
     for (int i = m->child[j]; i != NONE; i = m->next[i])
         m->key[n++] = m->shape[i];
-    qsort(m->key + 3, n - 3, sizeof *m->key, compare_ints);
+    qsort(m->key + 3, n - 3, sizeof *m->key, mo_compare_int);
     return mo_intern_put(m->shapes, (const char *) m->key, n * sizeof *m->key,
                          &m->shape[j], err);
 }

@@ -59,7 +59,6 @@ typedef struct mo_cg_problem {
     const mo_cg_tree *tree;
     mo_regime regime;
     int u_device, v_device; /* devices of u and v, or MO_FREE */
-    bool has_left_shift;    /* dominance is not switched off (node.h) */
     int n_devices, n_nodes;
 
     int cells;

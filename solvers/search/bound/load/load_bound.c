@@ -181,14 +181,6 @@ static mo_status branch_number(case_search *t, size_t at, mo_error *err)
     return status;
 }
 
-static bool can_branch_number(const case_search *t, const case_node *node)
-{
-    int most = node->bound_ns < t->trial_goal_ns ? t->max_cases / TRIAL_PART
-                                                 : t->max_cases;
-
-    return node->fractions.n > 0 && t->n_evaluated < most;
-}
-
 static size_t least_node(const case_search *t)
 {
     size_t least = 0;
@@ -219,6 +211,9 @@ static mo_status branch_and_bound(case_search *t, int64_t limit_ns,
     while (status == MO_OK) {
         size_t least = least_node(t);
         const case_node *node = &t->nodes[least];
+        int most_cases = node->bound_ns < t->trial_goal_ns
+                             ? t->max_cases / TRIAL_PART
+                             : t->max_cases;
 
         *bound_ns = node->bound_ns < most_ns ? node->bound_ns : most_ns;
         if (node->bound_ns >= t->closed_ns - t->closed_ns / GAP)
@@ -227,7 +222,7 @@ static mo_status branch_and_bound(case_search *t, int64_t limit_ns,
             node->order.n < MO_LOAD_MAX_ARRIVALS &&
             t->n_evaluated + t->f->n_devices <= MAX_ORDERS)
             status = branch_order(t, least, err);
-        else if (can_branch_number(t, node))
+        else if (node->fractions.n > 0 && t->n_evaluated < most_cases)
             status = branch_number(t, least, err);
         else
             break;

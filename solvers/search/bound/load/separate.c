@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "schedule/resource.h"
 #include "solvers/search/bound/load/load_bound_internal.h"
 
@@ -69,13 +70,6 @@ static void add_use(void *context, const mo_load_use *used)
         add_load(c, c->f->n_devices + ids[i], used);
 }
 
-static int compare_ns(const void *a, const void *b)
-{
-    int64_t s = *(const int64_t *) a, t = *(const int64_t *) b;
-
-    return (s > t) - (s < t);
-}
-
 /* Sorts, removes duplicates, and keeps the first and an even sample of the
  * others; returns their number. */
 static int sample_lines(int64_t *values, size_t n, int64_t *lines)
@@ -83,7 +77,7 @@ static int sample_lines(int64_t *values, size_t n, int64_t *lines)
     size_t different = 0;
     int n_lines = 0;
 
-    qsort(values, n, sizeof *values, compare_ns);
+    qsort(values, n, sizeof *values, mo_compare_i64);
     for (size_t i = 0; i < n; i++)
         if (different == 0 || values[i] != values[different - 1])
             values[different++] = values[i];
