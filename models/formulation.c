@@ -4,13 +4,17 @@
 #include <assert.h>
 #include <string.h>
 
-const mo_formulation *const mo_formulations[] = { &mo_formulation_compact,
-                                                  &mo_formulation_paper,
-                                                  &mo_formulation_getf,
-                                                  &mo_formulation_sct,
-                                                  &mo_formulation_pesto,
-                                                  &mo_formulation_period,
-                                                  NULL };
+const mo_formulation *const mo_formulations[] = {
+    &mo_formulation_compact,
+    &mo_formulation_paper,
+    &mo_formulation_getf,
+    &mo_formulation_sct,
+    &mo_formulation_pesto,
+    &mo_formulation_period,
+    &mo_formulation_patterns,
+    &mo_formulation_patterns_lower,
+    NULL
+};
 
 const mo_formulation *mo_formulation_of(const char *name)
 {

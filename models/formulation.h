@@ -14,6 +14,9 @@
 
 typedef struct mo_formulation {
     const char *name, *help;
+    const char *optimum;   /* what it is, where it is not that of the instance;
+                              for the heading; or NULL */
+    bool lacks_places;     /* no placement follows from a solution */
     bool has_tensors_once; /* models a tensor sent once for all readers */
     bool has_regime;       /* models congestion and memory at all */
 
@@ -48,10 +51,14 @@ extern const mo_formulation mo_formulation_getf;
 extern const mo_formulation mo_formulation_sct;
 extern const mo_formulation mo_formulation_pesto;
 extern const mo_formulation mo_formulation_period;
+extern const mo_formulation mo_formulation_patterns;
+extern const mo_formulation mo_formulation_patterns_lower;
 
 /* All of them; ends with NULL.  The default is the first. */
 extern const mo_formulation *const mo_formulations[];
-#define MO_FORMULATION_CHOICES "compact|paper|getf|sct|pesto|period"
+#define MO_FORMULATION_CHOICES                                                 \
+    "compact|paper|getf|sct|pesto|period|patterns|"                            \
+    "patterns-lower"
 
 /* Returns the formulation of that name, which must be one of the above. */
 const mo_formulation *mo_formulation_of(const char *name);

@@ -250,6 +250,7 @@ const mo_formulation mo_formulation_sct = {
     .name = "sct",
     .help = "m-SCT's linear program: favourite children",
     .has_tensors_once = false,
+    .lacks_places = true,
     .has_regime = false,
     .prepare = prepare_sct,
     .columns = declare_columns,

@@ -31,6 +31,9 @@ typedef struct mo_frame {
     const mo_proven_bounds
         *proven; /* bounds proven before, or NULL; borrowed */
 
+    const struct mo_pattern_set *patterns; /* for formulations of patterns, set
+                                              by the caller; or NULL */
+
     mo_schedule *start; /* the MIP start, or NULL; consistent with the symmetry
                            breaking below */
     int64_t upper_ns;   /* its makespan, or an upper bound in its place;

@@ -29,15 +29,18 @@
 /* Segment tables.  Ops are in topological order: between two consecutive clean
  * cuts lie the ops with the numbers between theirs. */
 
-enum { MAX_WORK = 1 << 20 }; /* ops by devices to the third: a second or two */
+/* Ops by devices to the third: a second or two; less where a search has proven
+ * most of it already. */
+enum { MAX_WORK = 1 << 20, MAX_WORK_PROVEN = 1 << 16 };
 
 /* Above that there are no tables. */
 static bool is_affordable(const mo_frame *f)
 {
     int64_t n = f->x->n, n_devices = f->x->n_devices;
+    int64_t most = f->proven && f->proven->n > 0 ? MAX_WORK_PROVEN : MAX_WORK;
 
     return f->n_cuts > 1 && n_devices <= 64 &&
-           n * n_devices * n_devices * n_devices <= MAX_WORK;
+           n * n_devices * n_devices * n_devices <= most;
 }
 
 static mo_status allocate_table(mo_frame *f, mo_error *err)

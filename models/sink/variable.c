@@ -28,6 +28,8 @@ int mo_variable_role_arity(mo_variable_role role)
     case MO_VARIABLE_ROLE_CHANNEL:
     case MO_VARIABLE_ROLE_SEGMENT:
         return 3;
+    case MO_VARIABLE_ROLE_PATTERN:
+        return 4;
     case MO_VARIABLE_ROLE_MAKESPAN:
     case MO_VARIABLE_ROLE_INCUMBENT:
     case MO_VARIABLE_ROLE_IDENTITY:

@@ -26,6 +26,8 @@ typedef enum mo_variable_role {
     MO_VARIABLE_ROLE_SEND_ORDER = 'h',  /* transfer before transfer */
     MO_VARIABLE_ROLE_SAME_DEVICE = 'm', /* op and op on one device */
     MO_VARIABLE_ROLE_SEGMENT = 'g',     /* its ends on device and device */
+    MO_VARIABLE_ROLE_PATTERN =
+        'p', /* of a segment, its ends on device and device; variant */
     MO_VARIABLE_ROLE_FAVORITE = 'f', /* sct: flow is not to a favourite child */
     MO_VARIABLE_ROLE_SPACE = 'a',    /* workspace on device */
     MO_VARIABLE_ROLE_MAKESPAN = 'w', /* without numbers */
@@ -41,7 +43,7 @@ typedef enum mo_variable_kind {
     MO_VARIABLE_BINARY
 } mo_variable_kind;
 
-enum { MO_VARIABLE_NUMBERS = 3, MO_VARIABLE_NAME = 97 }; /* with the 0 */
+enum { MO_VARIABLE_NUMBERS = 4, MO_VARIABLE_NAME = 97 }; /* with the 0 */
 
 typedef struct mo_variable {
     mo_variable_role role;

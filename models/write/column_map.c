@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "models/patterns/pattern_set.h"
 #include "models/transfer_number.h"
 
 typedef struct map_sink {
@@ -12,7 +13,7 @@ typedef struct map_sink {
 } map_sink;
 
 /* What the numbers in a name count, one letter each: op, transfer, device,
- * segment. */
+ * segment of the proven bounds and of the patterns, variant. */
 typedef struct role_meaning {
     mo_variable_role role;
     const char *meaning, *numbers;
@@ -30,6 +31,7 @@ static const role_meaning meanings[] = {
     { MO_VARIABLE_ROLE_SEND_ORDER, "send-order", "tt" },
     { MO_VARIABLE_ROLE_SAME_DEVICE, "meet", "oo" },
     { MO_VARIABLE_ROLE_SEGMENT, "segment", "sdd" },
+    { MO_VARIABLE_ROLE_PATTERN, "pattern", "pddv" },
     { MO_VARIABLE_ROLE_FAVORITE, "favour", "t" },
     { MO_VARIABLE_ROLE_SPACE, "workspace", "d" },
     { MO_VARIABLE_ROLE_MAKESPAN, "makespan", "" },
@@ -58,6 +60,17 @@ static void set_transfer(const mo_model *model, int number, fields *f, int at)
         f->target[at] = x->device_ids[ends.device];
     else if (ends.to != MO_FREE)
         f->reader[at] = x->op_names[ends.to];
+}
+
+/* Sets the entry and exit op of a segment of patterns. */
+static void set_ends(const mo_model *model, int segment, fields *f)
+{
+    const mo_pattern_set *set = model->frame->patterns;
+    int u = mo_pattern_set_entry(set, segment),
+        v = mo_pattern_set_exit(set, segment);
+
+    f->op[0] = u == MO_FREE ? NULL : set->x->op_names[u];
+    f->op[1] = v == MO_FREE ? NULL : set->x->op_names[v];
 }
 
 /* As in RFC 4180: quoted where necessary, quotes doubled. */
@@ -104,6 +117,14 @@ static void write_column_line(mo_sink *sink, int id, const mo_variable *column)
         case 's':
             f.op[0] = x->op_names[model->frame->proven->pairs[number].u];
             f.op[1] = x->op_names[model->frame->proven->pairs[number].v];
+            break;
+        case 'p':
+            set_ends(model, number, &f);
+            break;
+        case 'v': /* of a pattern: no op, no device */
+            for (int end = 0; end < 2; end++)
+                if (!f.op[end])
+                    f.device[end] = NULL;
             break;
         default:
             f.device[n_devices++] = x->device_ids[number];

@@ -113,6 +113,7 @@ static big_m_role role_of(const mo_variable *column)
         return ROLE_TIME;
     case MO_VARIABLE_ROLE_PLACE:
     case MO_VARIABLE_ROLE_CHANNEL:
+    case MO_VARIABLE_ROLE_PATTERN:
         return ROLE_OTHER;
     default:
         return column->kind == MO_VARIABLE_BINARY ? ROLE_CHOICE : ROLE_OTHER;

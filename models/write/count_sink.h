@@ -4,8 +4,8 @@
  * writing it: rows, columns, nonzeros, file sizes, ranges of coefficients.
  *
  * A big-M is the coefficient of a choice in a row with a time: of a binary
- * column that does not place an op (x) or a transfer (y), whose coefficients
- * are durations, in a row with a start, a completion or the makespan.
+ * column that does not place an op (x), a transfer (y) or a segment (p), whose
+ * coefficients are times, in a row with a start, a completion or the makespan.
  */
 #ifndef MO_MODELS_WRITE_COUNT_SINK_H
 #define MO_MODELS_WRITE_COUNT_SINK_H

@@ -106,6 +106,11 @@ static void write_proven(const comments *c, const mo_model *model)
 {
     const mo_frame *f = model->frame;
 
+    if (model->formulation->optimum) {
+        begin_line(c);
+        mo_out_printf(c->out, "optimum: %s", model->formulation->optimum);
+        end_line(c);
+    }
     if (!f->proven)
         return;
     begin_line(c);
@@ -115,7 +120,9 @@ static void write_proven(const comments *c, const mo_model *model)
     if (f->slack > 0 || !mo_model_has_start(model))
         return;
     begin_line(c);
-    mo_out_text(c->out, "known: column k is a schedule of ");
+    mo_out_text(c->out, model->formulation->optimum
+                            ? "known: among the patterns is a schedule of "
+                            : "known: column k is a schedule of ");
     write_us(c, f->start->makespan_ns);
     if (f->start->makespan_ns <= f->proven->lower_ns)
         mo_out_text(c->out, ", optimal");

@@ -13,6 +13,7 @@
 #include "base/stop.h"
 #include "cost/instance.h"
 #include "models/frame/proven_bounds.h"
+#include "models/patterns/pattern_set.h"
 #include "schedule/proof/proof.h"
 #include "schedule/regime.h"
 #include "schedule/schedule.h"
@@ -49,6 +50,8 @@ typedef struct mo_method_task {
     bool certify; /* a certificate is wanted */
     /* NULL, or without pairs: receives the bounds proven between ops. */
     mo_proven_bounds *proven;
+    /* NULL, or empty: receives the schedules of segments. */
+    mo_pattern_set *patterns;
     /* Of methods that learn; NULL: none. */
     const char *policy; /* file of weights: read first if it exists, written at
                            the end */

@@ -18,7 +18,7 @@ rooms="base
     schedule schedule/bound schedule/proof schedule/heuristic schedule/sim schedule/validate
     schedule/period
     models/sink models/frame models models/compact models/paper
-    models/baselines models/period models/write models/relax
+    models/baselines models/period models/patterns models/write models/relax
     solvers/formats solvers/process solvers/answer solvers/plugins
     solvers
     solvers/search solvers/search/decomp solvers/search/lp

@@ -23,8 +23,7 @@ static const mo_decomp_class *class_of(const mo_decomp_classes *classes,
     return &classes->classes[classes->segments->cls[segment]];
 }
 
-/* Returns the item of the whole instance for an item of the sub-instance. */
-static int whole_item_of(const mo_decomp_classes *classes, int segment,
+int mo_decomp_whole_item(const mo_decomp_classes *classes, int segment,
                          int item)
 {
     const mo_instance *x = classes->x,
@@ -95,7 +94,8 @@ static void set_segment_times(const mo_decomp_classes *classes, int segment,
         const mo_transfer *its = &from->transfers[j];
         mo_transfer *ours = &s->transfers[(*t)++];
 
-        assert(ours->item == whole_item_of(classes, segment, its->item) &&
+        assert(ours->item ==
+                   mo_decomp_whole_item(classes, segment, its->item) &&
                ours->to == its->to);
         set_start(ours, begin_ns + its->start_ns);
     }
@@ -209,11 +209,12 @@ static void copy_segment_times(const mo_decomp_classes *classes, int segment,
     for (int t = 0; t < to->n_transfers; t++) {
         mo_transfer *ours = &to->transfers[t];
 
-        set_start(ours,
-                  mo_schedule_transfer(
-                      s, whole_item_of(classes, segment, ours->item), ours->to)
-                          ->start_ns -
-                      begin_ns);
+        set_start(
+            ours,
+            mo_schedule_transfer(
+                s, mo_decomp_whole_item(classes, segment, ours->item), ours->to)
+                    ->start_ns -
+                begin_ns);
     }
 }
 

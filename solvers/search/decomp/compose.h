@@ -32,4 +32,9 @@ int mo_decomp_boundary_of(const mo_decomp_classes *classes,
 mo_status mo_decomp_split_schedule(mo_decomp_classes *classes,
                                    const mo_schedule *schedule, mo_error *err);
 
+/* Returns the item of the whole instance for an item of a segment's class,
+ * which has a part. */
+int mo_decomp_whole_item(const mo_decomp_classes *classes, int segment,
+                         int item);
+
 #endif

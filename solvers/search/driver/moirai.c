@@ -317,6 +317,8 @@ static mo_status place_moirai(const mo_method_task *task,
         status = mo_search_export_proven_bounds(&s, task->proven, err);
     if (status == MO_OK && task->proven)
         status = mo_search_priced_bound_export(s.priced, task->proven, err);
+    if (status == MO_OK && task->patterns)
+        status = mo_search_export_patterns(&s, task->patterns, err);
     if (status == MO_OK && task->certify)
         status = mo_search_certify(&s, &placed->proof, err);
     /* Refuting a target can prove more than the search has. */

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "models/frame/proven_bounds.h"
+#include "models/patterns/pattern_set.h"
 #include "schedule/schedule.h"
 #include "solvers/search/bound/chain/chain_bound.h"
 #include "solvers/search/bound/forkjoin/fork_join.h"
@@ -110,5 +111,11 @@ mo_status mo_search_initial_bounds(mo_search_state *search, mo_error *err);
 mo_status mo_search_export_proven_bounds(const mo_search_state *search,
                                          mo_proven_bounds *strength,
                                          mo_error *err);
+
+/* Fills the set, which is empty: the parts of the incumbent and, as far as the
+ * set's slack and the size of a model allow, all schedules of segments; and
+ * lower bounds between the cuts, unless some device is no state. */
+mo_status mo_search_export_patterns(const mo_search_state *search,
+                                    mo_pattern_set *set, mo_error *err);
 
 #endif

@@ -22,6 +22,7 @@ mo_status mo_search_strengthen(const mo_instance *x, const mo_regime *regime,
     mo_status status = mo_proven_bounds_new(x->n_devices, &proven, err);
 
     task.proven = proven;
+    task.patterns = options->patterns;
     if (status == MO_OK)
         status = mo_method_moirai.place(&task, &placed, err);
     if (status == MO_OK && placed.infeasible)

@@ -19,10 +19,11 @@ typedef struct mo_search_strengthen_options {
     mo_objective objective; /* of the period: no bounds between ops */
     int in_flight;          /* of the period: most requests; 0: no limit */
     uint64_t seed;
-    int threads;         /* 0: all cores */
-    int rounds;          /* of improvement; 0: no limit, negative: none */
-    int64_t max_work;    /* as of mo_method_task */
-    const mo_stop *stop; /* the search ends earlier if the gap is closed */
+    int threads;              /* 0: all cores */
+    int rounds;               /* of improvement; 0: no limit, negative: none */
+    int64_t max_work;         /* as of mo_method_task */
+    const mo_stop *stop;      /* the search ends earlier if the gap is closed */
+    mo_pattern_set *patterns; /* as of mo_method_task; latency only */
     void (*on_progress)(void *context,
                         const mo_method_progress *progress); /* or NULL */
     void *context;
