@@ -49,13 +49,28 @@ static size_t left_width(const mo_command *command)
     return width + 2;
 }
 
-/* Writes text from the given column on, its lines broken between words. */
+/* Returns how much of a word of n bytes to write in a line of so many columns:
+ * all of it, or, if it is a longer list of choices, those that fit. */
+static size_t fitting_part(const char *word, size_t n, size_t columns)
+{
+    size_t part = columns;
+
+    if (n <= columns)
+        return n;
+    while (part > 0 && word[part - 1] != '|')
+        part--;
+    return part > 0 ? part : n;
+}
+
+/* Writes text from the given column on, its lines broken between words, and
+ * within lists of choices that are longer than a line. */
 static void write_wrapped(mo_out *out, const char *text, size_t indent)
 {
     size_t column = indent;
 
     while (*text) {
-        size_t n = strcspn(text, " ");
+        size_t whole = strcspn(text, " ");
+        size_t n = fitting_part(text, whole, COLUMNS - 1 - indent);
 
         if (column > indent && column + 1 + n > COLUMNS - 1) {
             mo_out_printf(out, "\n%*s", (int) indent, "");
@@ -66,7 +81,7 @@ static void write_wrapped(mo_out *out, const char *text, size_t indent)
             column++;
         }
         mo_out_bytes(out, text, n);
-        column += n;
+        column = n < whole ? COLUMNS : column + n;
         text += n;
         text += strspn(text, " ");
     }
