@@ -108,13 +108,42 @@ static mo_status list_schedule(const job_run *t, mo_schedule **best,
     return status == MO_OK ? schedule_on_each_device(t, best, err) : status;
 }
 
-/* Returns the best known schedule, else a list schedule. */
+static mo_status warm_start_from_others(const job_run *t, mo_schedule **best,
+                                        mo_error *err)
+{
+    int n_boundaries = t->classes->states->n * t->classes->states->n;
+    mo_primal_warm_start *warm = NULL;
+    mo_status status =
+        mo_primal_warm_start_new(&t->x, &t->classes->regime, &warm, err);
+
+    for (int boundary = 0; boundary < n_boundaries && status == MO_OK;
+         boundary++) {
+        const mo_schedule *model = t->cls->boundaries[boundary].best;
+        mo_schedule *s = NULL;
+
+        if (!model || boundary == t->it->boundary)
+            continue;
+        status = mo_primal_warm_start_from_schedule(
+            warm, model, *best ? (*best)->makespan_ns : INT64_MAX, &s, err);
+        if (s)
+            mo_schedule_keep_better(best, s);
+    }
+    mo_primal_warm_start_free(warm);
+    return status;
+}
+
+/* Returns the shortest known start: warm starts from other boundaries
+ * included. */
 static mo_status find_start(const job_run *t, mo_schedule **best, mo_error *err)
 {
     const mo_schedule *own = t->cls->boundaries[t->it->boundary].best;
+    mo_status status = own && !t->it->anew
+                           ? mo_schedule_copy(&t->x, own, best, err)
+                           : list_schedule(t, best, err);
 
-    return own && !t->it->anew ? mo_schedule_copy(&t->x, own, best, err)
-                               : list_schedule(t, best, err);
+    return status == MO_OK && !t->it->anew
+               ? warm_start_from_others(t, best, err)
+               : status;
 }
 
 /* Replaces the start by its warm start with the hint; leaves it where that

@@ -70,7 +70,7 @@ static int compare_starts(const void *a, const void *b)
 
 /* Simulates a schedule's devices and order with the pins of the instance. */
 static mo_status replay(mo_primal_warm_start *warm, const mo_schedule *original,
-                        mo_schedule **made, mo_error *err)
+                        int64_t below_ns, mo_schedule **made, mo_error *err)
 {
     mo_schedule *s = NULL;
     mo_status status;
@@ -87,7 +87,7 @@ static mo_status replay(mo_primal_warm_start *warm, const mo_schedule *original,
           compare_starts);
     for (int i = 0; i < original->n; i++)
         warm->plan.rank[warm->starts[i].op] = i;
-    if (mo_sim_run(warm->sim, &warm->plan, INT64_MAX) == INT64_MAX)
+    if (mo_sim_run(warm->sim, &warm->plan, below_ns) >= below_ns)
         return MO_OK;
     status = mo_sim_schedule(warm->sim, &warm->plan, &s, err);
     if (status == MO_OK)
@@ -97,6 +97,17 @@ static mo_status replay(mo_primal_warm_start *warm, const mo_schedule *original,
     else
         mo_schedule_free(s);
     return status;
+}
+
+mo_status mo_primal_warm_start_from_schedule(mo_primal_warm_start *warm,
+                                             const mo_schedule *original,
+                                             int64_t below_ns,
+                                             mo_schedule **made, mo_error *err)
+{
+    *made = NULL;
+    return mo_ablated(MO_ABLATION_warm_start)
+               ? MO_OK
+               : replay(warm, original, below_ns, made, err);
 }
 
 mo_status mo_primal_warm_start_from_hint(mo_primal_warm_start *warm,
@@ -140,7 +151,7 @@ mo_status mo_primal_warm_start_from_hint(mo_primal_warm_start *warm,
             warm->first_op[group] = i;
         copy->device[i] = copy->device[warm->first_op[group]];
     }
-    status = replay(warm, copy, made, err);
+    status = replay(warm, copy, INT64_MAX, made, err);
     mo_schedule_free(copy);
     return status;
 }

@@ -26,10 +26,17 @@ mo_status mo_primal_warm_start_new(const mo_instance *x,
                                    mo_primal_warm_start **warm, mo_error *err);
 void mo_primal_warm_start_free(mo_primal_warm_start *warm);
 
-/* Replays a schedule with the pins of x and two changes: the hint gives the
- * devices and starts of the ops of a segment, and the boundary (device of u *
- * devices + device of v) gives the devices of its ends. The caller frees *made;
- * it is NULL if the result does not fit into memory. */
+/* Replays a schedule with the pins of x. The caller frees *made; it is NULL if
+ * the result takes below_ns or longer, or does not fit into memory. */
+mo_status mo_primal_warm_start_from_schedule(mo_primal_warm_start *warm,
+                                             const mo_schedule *original,
+                                             int64_t below_ns,
+                                             mo_schedule **made, mo_error *err);
+
+/* Replays a schedule with two changes: the hint gives the devices and starts of
+ * the ops of a segment, and the boundary (device of u * devices + device of v)
+ * gives the devices of its ends. The caller frees *made; it is NULL if the
+ * result does not fit into memory. */
 mo_status mo_primal_warm_start_from_hint(mo_primal_warm_start *warm,
                                          const mo_schedule *original,
                                          const mo_bound_segment *segment,
