@@ -20,7 +20,9 @@ static void trim_spaces(const char **text, size_t *length)
         (*length)--;
 }
 
-/* Integers exactly, whatever their size; infinities by name. */
+/* Integers exactly, whatever their size, but "-0" as a real; infinities by
+ * name.
+ */
 static bool store_number(const char *text, size_t length,
                          mo_tensor_dense *value, int64_t i)
 {
@@ -28,7 +30,8 @@ static bool store_number(const char *text, size_t length,
     double real;
 
     trim_spaces(&text, &length);
-    if (mo_number_read_int(text, length, &integer) == MO_NUMBER_OK)
+    if (mo_number_read_int(text, length, &integer) == MO_NUMBER_OK &&
+        !(integer == 0 && text[0] == '-'))
         mo_tensor_set_int(value, i, integer);
     else if (mo_number_read_double(text, length, &real) == MO_NUMBER_OK)
         mo_tensor_set_double(value, i, real);

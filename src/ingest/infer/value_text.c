@@ -86,19 +86,27 @@ mo_status mo_infer_value_read(mo_arena *arena, const char *request,
     return MO_OK;
 }
 
+void mo_infer_real_write(double x, mo_out *out)
+{
+    if (isnan(x))
+        mo_out_text(out, "nan");
+    else if (isinf(x))
+        mo_out_text(out, x > 0 ? "inf" : "-inf");
+    else if (x == 0 && signbit(x))
+        mo_out_text(out, "-0");
+    else
+        mo_out_double(out, x);
+}
+
 static void write_items(const mo_infer_value *value, mo_out *out)
 {
     for (int64_t i = 0; i < value->count; i++) {
         if (i > 0)
             mo_out_char(out, ',');
-        if (!value->real)
-            mo_out_int(out, value->items[i].i);
-        else if (isfinite(value->items[i].r))
-            mo_out_double(out, value->items[i].r);
+        if (value->real)
+            mo_infer_real_write(value->items[i].r, out);
         else
-            mo_out_text(out, isnan(value->items[i].r) ? "nan"
-                             : value->items[i].r > 0  ? "inf"
-                                                      : "-inf");
+            mo_out_int(out, value->items[i].i);
     }
 }
 

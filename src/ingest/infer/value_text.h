@@ -21,6 +21,10 @@ mo_status mo_infer_value_read(mo_arena *arena, const char *request,
                               const char *dtype, mo_infer_value **value,
                               mo_error *err);
 
+/* Writes x so that it is read again as it is: nan, inf and -inf are words, the
+ * sign of zero is kept. */
+void mo_infer_real_write(double x, mo_out *out);
+
 /* Writes the attributes of a constant with that value: {"element_type":"i64",
  * "shape":"2","value":"1,0"}. */
 void mo_infer_value_write_literal(const mo_infer_value *value, mo_out *out);

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "ingest/infer/value_text.h"
+
 static void begin_attribute(mo_onnx_builder *b, const char *key)
 {
     mo_out_char(b->attrs, b->n_attrs++ > 0 ? ',' : '{');
@@ -32,13 +34,12 @@ void mo_onnx_set_ints(mo_onnx_builder *b, const char *key,
 
 void mo_onnx_set_real(mo_onnx_builder *b, const char *key, double value)
 {
+    const char *quote = isfinite(value) ? "" : "\"";
+
     begin_attribute(b, key);
-    if (isfinite(value))
-        mo_out_double(b->attrs, value);
-    else
-        mo_out_text(b->attrs, isnan(value) ? "\"nan\""
-                              : value > 0  ? "\"inf\""
-                                           : "\"-inf\"");
+    mo_out_text(b->attrs, quote);
+    mo_infer_real_write(value, b->attrs);
+    mo_out_text(b->attrs, quote);
 }
 
 void mo_onnx_set_reals(mo_onnx_builder *b, const char *key,

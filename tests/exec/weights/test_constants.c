@@ -165,13 +165,13 @@ START_TEST(values_may_stand_in_attributes)
     world w = world_of(
         GRAPHML(KEYS,
                 TOLD("a", "3", "i64", "{\"value\":\"1,-2,9007199254740993\"}")
-                    TOLD("b", "2", "f32", "{\"value\":\"0.5, -inf\"}")
+                    TOLD("b", "3", "f32", "{\"value\":\"0.5, -inf,-0\"}")
                         TOLD("c", "2,2", "i32", "{\"value\":7}")),
         (mo_weights_options){ 0 });
 
     ck_assert_int_eq(mo_tensor_get_int(value_of(&w, "a"), 2),
                      INT64_C(9007199254740993));
-    ck_assert_str_eq(say(value_of(&w, "b")), "f32[2] 0.5 -inf");
+    ck_assert_str_eq(say(value_of(&w, "b")), "f32[3] 0.5 -inf -0");
     ck_assert_str_eq(say(value_of(&w, "c")), "i32[2,2] 7 7 7 7");
     end(&w);
 }
