@@ -30,7 +30,7 @@ typedef struct mo_plan_source {
     bool as_placed;
     bool layout; /* allow convolutions in channels-last layout */
     /* By device, NULL for none: its backend compiles kernels at run time
-     * (JIT). Calls are fused beyond the default rules, and copies
+     * (JIT). All calls are fused with pointwise ones, and copies
      * eliminated. */
     const bool *can_jit;
     /* By device: matmul-softmax-matmul becomes attention. NULL: nowhere. */

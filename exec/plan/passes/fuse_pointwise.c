@@ -2,11 +2,10 @@
 /*
  * Pointwise (epilogue) fusion: elementwise work on the result of a call, if
  * nothing else reads it, becomes that call's epilogue, done before the store.
- * Within an item this applies wherever a backend supports it; different items
- * are fused only where the default coarsening rules would fuse them, so that
- * what is placed as one and what runs as one follow from the same table. On
- * devices with a JIT-compiling backend (can_jit) there is no such
- * restriction.
+ * Within an item, between items that the default coarsening rules would fuse,
+ * and on devices with a JIT-compiling backend (can_jit) this applies wherever a
+ * backend supports it. Other items are fused with calls whose results are long
+ * contiguous ranges: an epilogue is interpreted, once for each range.
  *
  * The fused call takes the position of its last part: all its operands are
  * available by then, and nothing read the intermediate value.
@@ -77,6 +76,13 @@ static bool supports_epilogue(const mo_exec_plan *plan, const mo_call *call)
     }
 }
 
+/* Whether results come as long contiguous ranges. */
+static bool makes_ranges(const mo_call *call)
+{
+    return call->kind == MO_CALL_POINT || call->kind == MO_CALL_MATMUL ||
+           (call->kind == MO_CALL_CONV && !call->u.conv.transposed);
+}
+
 /* Waiting for an operand from another device would delay the first part. */
 static bool reads_remote(const mo_exec_plan *plan, const mo_plan_call *call)
 {
@@ -96,7 +102,8 @@ static bool may_fuse_items(const fusion_state *f, const mo_plan_call *first,
     if (f->as_placed || first->item == MO_PLAN_NONE ||
         second->item == MO_PLAN_NONE || reads_remote(f->plan, second))
         return false;
-    if (f->can_jit && f->can_jit[second->device])
+    if ((f->can_jit && f->can_jit[second->device]) ||
+        makes_ranges(&first->call))
         return true;
     a = f->plan->items[first->item].op;
     b = f->plan->items[second->item].op;

@@ -8,7 +8,7 @@
 #include "tests/exec/support/call_case.h"
 #include "tests/support/suite.h"
 
-enum { BIAS = 1, RELU = 2, CLAMP = 4 };
+enum { BIAS = 1, RELU = 2, CLAMP = 4, NORM = 8, OTHER = 16, SQUARE = 32 };
 
 static const float least = -0.25f, most = 0.5f;
 
@@ -17,11 +17,19 @@ static const struct {
 } sizes[] = {
     { 3, 64, 1, 9 },    { 16, 33, 1, 7 }, { 20, 7, 1, 13 },
     { 1030, 40, 1, 2 }, { 12, 54, 3, 6 }, { 5, 1, 1, 4 },
+    { 20, 20, 20, 5 },  { 7, 7, 7, 6 },   { 40, 40, 40, 3 },
 };
 
 static const char *const micro_kernel_names[] = { "avx512", "avx2", "plain" };
-static const unsigned endings[] = { BIAS, RELU, CLAMP, BIAS | RELU,
-                                    BIAS | CLAMP };
+static const unsigned endings[] = { BIAS,
+                                    RELU,
+                                    CLAMP,
+                                    BIAS | RELU,
+                                    BIAS | CLAMP,
+                                    NORM | RELU,
+                                    BIAS | NORM,
+                                    BIAS | OTHER | RELU,
+                                    BIAS | NORM | OTHER | CLAMP };
 
 /* A 1 x 1 convolution, channels last, whose rows have the layout of the
  * micro-kernels' results. */
@@ -51,46 +59,84 @@ static void make_conv(call_case *c, int size, const char *micro_kernels)
     ((float *) c->in[0].data)[in] = NAN;
 }
 
+/* Appends an operand that repeats a row, or is like the result, and its step
+ * with the last result. */
+static void put_step(call_case *c, mo_point_op op, bool repeats, uint64_t seed)
+{
+    const mo_shape *shape = &c->out[0].desc.shape;
+    mo_point_program *p = &c->after;
+    mo_point_step step = { .op = op, .a = p->result, .b = p->n_operands };
+    mo_point_access access = { 0, { 0, 1, 0, 0 } };
+
+    case_in(c, MO_ELEM_F32,
+            repeats ? shape_of(1, shape->dims[1]) : c->out[0].desc.shape, seed);
+    for (int i = p->n_steps; i-- > 0;) { /* registers follow operands */
+        p->steps[i].a += p->steps[i].a >= p->n_operands;
+        p->steps[i].b += p->steps[i].b >= p->n_operands;
+    }
+    step.a += step.a >= p->n_operands;
+    p->operands[p->n_operands++] =
+        (mo_point_operand){ MO_ELEM_F32, repeats ? access : p->out };
+    p->result = mo_point_push_step(p, step);
+}
+
 static void put_ending(call_case *c, unsigned parts)
 {
     mo_shape shape = c->out[0].desc.shape;
     int64_t channels = shape.dims[1], line = shape.dims[3] * channels;
     mo_point_access rows = { 0, { shape.dims[2] * line, 1, line, channels } };
     mo_point_program *p = &c->after;
-    mo_point_step add = { .op = MO_POINT_ADD, .a = 1, .b = 0 };
     mo_point_step hold = { .op = parts & RELU ? MO_POINT_RELU : MO_POINT_CLAMP,
                            .x = (double) least,
                            .y = (double) most };
+    mo_point_step square = { .op = MO_POINT_MULTIPLY };
 
     *p = (mo_point_program){ .n_operands = 1, .out = rows };
     p->operands[0] = (mo_point_operand){ MO_ELEM_F32, rows };
-    if (parts & BIAS) {
-        case_in(c, MO_ELEM_F32, shape_of(1, channels), 3);
-        p->n_operands = 2;
-        p->operands[1] =
-            (mo_point_operand){ MO_ELEM_F32, { 0, { 0, 1, 0, 0 } } };
-        p->result = hold.a = mo_point_push_step(p, add);
+    if (parts & BIAS)
+        put_step(c, MO_POINT_ADD, true, 3);
+    if (parts & NORM) {
+        put_step(c, MO_POINT_SUBTRACT, true, 4);
+        put_step(c, MO_POINT_MULTIPLY, true, 5);
     }
+    if (parts & OTHER)
+        put_step(c, MO_POINT_ADD, false, 6);
+    square.a = square.b = p->result;
+    if (parts & SQUARE)
+        p->result = mo_point_push_step(p, square);
+    hold.a = p->result;
     if (parts & (RELU | CLAMP))
         p->result = mo_point_push_step(p, hold);
     c->call.first_extra = 2;
     c->call.after = p;
 }
 
-static float end_of(float sum, float bias, unsigned parts)
+/* The epilogue of an element, in memory order, by definition. */
+static float end_of(const call_case *c, int64_t element, float x,
+                    unsigned parts)
 {
-    float x = parts & BIAS ? sum + bias : sum;
+    const mo_tensor_dense *in = &c->in[2];
+    int64_t channels = c->out[0].desc.shape.dims[1];
+    int64_t channel = element % channels;
+    volatile float y = x; /* rounds every result */
 
+    if (parts & BIAS)
+        y = y + ((const float *) in++->data)[channel];
+    if (parts & NORM) {
+        y = y - ((const float *) in++->data)[channel];
+        y = y * ((const float *) in++->data)[channel];
+    }
+    if (parts & OTHER)
+        y = y + ((const float *) in++->data)[element];
     if (parts & RELU)
-        return x < 0 ? 0 : x;
+        return y < 0 ? 0 : y;
     if (parts & CLAMP)
-        return x < least ? least : x > most ? most : x;
-    return x;
+        return y < least ? least : y > most ? most : y;
+    return y;
 }
 
 static void check_epilogue(int size, const char *micro_kernels, unsigned parts)
 {
-    int64_t channels = sizes[size].out_channels;
     call_case bare, ended;
 
     make_conv(&bare, size, micro_kernels);
@@ -101,9 +147,7 @@ static void check_epilogue(int size, const char *micro_kernels, unsigned parts)
     for (int64_t i = 0; i < mo_tensor_desc_elements(&bare.out[0].desc); i++) {
         float sum = ((const float *) bare.out[0].data)[i];
         float got = ((const float *) ended.out[0].data)[i];
-        float bias =
-            parts & BIAS ? ((const float *) ended.in[2].data)[i % channels] : 0;
-        float want = end_of(sum, bias, parts);
+        float want = end_of(&ended, i, sum, parts);
 
         ck_assert_msg(
             memcmp(&got, &want, sizeof got) == 0 || (isnan(got) && isnan(want)),
@@ -148,24 +192,24 @@ START_TEST(short_epilogues_are_matched)
 
     for (int e = 0; e < COUNT(endings); e++)
         ck_assert(match_epilogue(endings[e], columns).by_micro_kernels);
-    ck_assert_int_eq(gemm_epilogue.bias, 2);
-    ck_assert(gemm_epilogue.end.bounded && gemm_epilogue.end.least == 0);
+    ck_assert_int_eq(gemm_epilogue.input[0], 2);
+    ck_assert_int_eq(gemm_epilogue.end.steps[0].op, MO_CPU_END_ADD);
+    ck_assert_int_eq(gemm_epilogue.end.steps[1].op, MO_CPU_END_CLAMP);
+    ck_assert(gemm_epilogue.end.steps[1].least == 0);
     ck_assert(!match_epilogue(BIAS, columns / 2).by_micro_kernels);
 }
 END_TEST
 
-START_TEST(longer_epilogues_are_left_to_programs)
+START_TEST(other_epilogues_are_left_to_programs)
 {
-    call_case c;
-    mo_cpu_epilogue epilogue = { 0 };
+    int64_t columns = sizes[0].out_channels;
 
-    make_conv(&c, 0, "plain");
-    case_after(&c, 1, true, 4);
-    MUST(mo_cpu_epilogue_init(&c.call, &c.out[0].desc, &epilogue, &err));
-    ck_assert(!mo_cpu_gemm_epilogue_match(&epilogue, sizes[0].out_channels)
+    ck_assert(!match_epilogue(SQUARE, columns).by_micro_kernels);
+    ck_assert(!match_epilogue(BIAS | SQUARE | RELU, columns).by_micro_kernels);
+    ck_assert(
+        match_epilogue(BIAS | NORM | OTHER | RELU, columns).by_micro_kernels);
+    ck_assert(!match_epilogue(BIAS | NORM | OTHER | SQUARE | CLAMP, columns)
                    .by_micro_kernels);
-    mo_cpu_epilogue_clear(&epilogue);
-    case_end(&c);
 }
 END_TEST
 
@@ -173,5 +217,5 @@ SUITE(gemm_epilogue)
 {
     EACH(micro_kernels_match_programs, COUNT(sizes));
     TEST(short_epilogues_are_matched);
-    TEST(longer_epilogues_are_left_to_programs);
+    TEST(other_epilogues_are_left_to_programs);
 }

@@ -1,92 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cpu/conv/cpu_conv.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/ablation.h"
 #include "base/array.h"
+#include "base/minmax.h"
 #include "exec/backend/cpu/pointwise/compiled_program.h"
-
-/* Whether an operand repeats one row of floats. */
-static bool is_bias(const mo_cpu_point_program *program,
-                    const mo_cpu_point_source *source, int64_t columns)
-{
-    int last = program->rank - 1;
-
-    if (!source->direct || source->reg_bytes != sizeof(float) ||
-        source->offset != 0 || source->stride[last] != 1 ||
-        program->extent[last] != columns)
-        return false;
-    for (int d = 0; d < last; d++)
-        if (source->stride[d] != 0)
-            return false;
-    return true;
-}
-
-/* Matches a sum and a bias, in either order. */
-static bool read_bias(const mo_cpu_epilogue *epilogue, int64_t columns,
-                      const mo_point_step *step,
-                      mo_cpu_gemm_epilogue *gemm_epilogue)
-{
-    const mo_cpu_point_program *program = epilogue->program;
-    int operand = step->a == 0 ? step->b : step->a;
-
-    if (step->op != MO_POINT_ADD || (step->a != 0 && step->b != 0) ||
-        operand == 0 || operand >= program->n_sources ||
-        !is_bias(program, &program->sources[operand], columns))
-        return false;
-    gemm_epilogue->bias = epilogue->first_extra + operand - 1;
-    return true;
-}
-
-static bool read_bounds(const mo_point_step *step, int of,
-                        mo_cpu_gemm_epilogue *gemm_epilogue)
-{
-    if (step->a != of ||
-        (step->op != MO_POINT_RELU && step->op != MO_POINT_CLAMP))
-        return false;
-    gemm_epilogue->end.bounded = true;
-    gemm_epilogue->end.least = 0;
-    gemm_epilogue->end.most = INFINITY;
-    if (step->op == MO_POINT_CLAMP) {
-        gemm_epilogue->end.least = (float) step->x;
-        gemm_epilogue->end.most = (float) step->y;
-    }
-    return true;
-}
-
-mo_cpu_gemm_epilogue mo_cpu_gemm_epilogue_match(const mo_cpu_epilogue *epilogue,
-                                                int64_t columns)
-{
-    const mo_cpu_point_program *program = epilogue->program;
-    mo_cpu_gemm_epilogue gemm_epilogue = { .bias = -1 };
-    int sums = 0, i = 0;
-
-    if (epilogue->elem != MO_ELEM_F32)
-        return gemm_epilogue;
-    if (program && i < program->n_steps &&
-        read_bias(epilogue, columns, &program->steps[i].step, &gemm_epilogue))
-        sums = program->steps[i++].reg;
-    if (program && i < program->n_steps &&
-        read_bounds(&program->steps[i].step, sums, &gemm_epilogue))
-        sums = program->steps[i++].reg;
-    gemm_epilogue.by_micro_kernels =
-        !program || (i == program->n_steps && program->result == sums);
-    return gemm_epilogue;
-}
-
-mo_cpu_micro_kernel_epilogue
-mo_cpu_gemm_epilogue_bind(const mo_cpu_gemm_epilogue *gemm_epilogue,
-                          const void *const *in)
-{
-    mo_cpu_micro_kernel_epilogue end = gemm_epilogue->end;
-
-    if (gemm_epilogue->bias >= 0)
-        end.bias = in[gemm_epilogue->bias];
-    return end;
-}
 
 /* With few channels the rows of a window are short and need a pointer each; a
  * merged row of the window is longer. */
@@ -211,7 +132,7 @@ static void divide_workspace(mo_cpu_conv_kernel *k)
             sums = n * (size_t) phase->blocks.columns;
     }
     if (k->direct)
-        sums = 0;
+        sums = k->pitch == k->call.out_channels ? 0 : MO_CPU_POINT_BLOCK;
     end = mo_cpu_round_to_line(pointers * sizeof(float *));
     k->sums_at = mo_cpu_append_part(&end, sums * sizeof(float));
     k->transposed_at = mo_cpu_append_part(
@@ -306,6 +227,7 @@ typedef struct conv_run {
     const mo_cpu_micro_kernels *micro_kernels;
     const float *image, *weights;
     bool skips_padding;
+    mo_cpu_micro_kernel_epilogue end;
     const void *const *in;
     void *out;
     char *scratch; /* of all workers */
@@ -359,21 +281,13 @@ static void multiply_block(const block *b)
                             .taps = phase->n_taps,
                             .depth = k->depth,
                             .columns = groups > 1 ? k->out_group : b->columns,
-                            .pitch = b->pitch };
-    mo_cpu_micro_kernel_epilogue end = { 0 };
+                            .pitch = b->pitch,
+                            .end_row = b->row };
 
-    mo_cpu_conv_indirection_fill(k, phase, run->image, b->row, b->rows, rows);
     if (k->gemm_epilogue.by_micro_kernels)
-        end = mo_cpu_gemm_epilogue_bind(&k->gemm_epilogue, run->in);
-    if (k->by_channel && run->skips_padding) {
-        product.panels = weights;
-        product.c = b->sums;
-        product.depth = 1;
-        product.columns = k->call.in_channels;
-        mo_cpu_conv_multiply_inside(k, &product);
-        return;
-    }
-    if (k->by_channel) {
+        product.end = &run->end;
+    mo_cpu_conv_indirection_fill(k, phase, run->image, b->row, b->rows, rows);
+    if (k->by_channel && !run->skips_padding) {
         mo_cpu_micro_kernel_args sums = { .rows = rows,
                                           .step = b->rows,
                                           .taps = phase->n_taps,
@@ -382,18 +296,25 @@ static void multiply_block(const block *b)
                                           .panel_step = k->call.in_channels,
                                           .c = b->sums,
                                           .pitch = b->pitch,
-                                          .end = end };
+                                          .end = product.end,
+                                          .end_row = b->row };
 
         run->micro_kernels->depthwise(&sums, b->rows);
+        return;
+    }
+    if (k->by_channel) {
+        product.panels = weights;
+        product.c = b->sums;
+        product.depth = 1;
+        product.columns = k->call.in_channels;
+        mo_cpu_conv_multiply_inside(k, &product);
         return;
     }
     for (int64_t g = 0; g < groups; g++) {
         product.skip = g * k->in_group;
         product.panels = weights + g * group + b->column * depth;
         product.c = b->sums + g * k->out_group;
-        product.end = end;
-        if (end.bias)
-            product.end.bias += b->column + g * k->out_group;
+        product.end_column = b->column + g * k->out_group;
         if (run->skips_padding)
             mo_cpu_conv_multiply_inside(k, &product);
         else
@@ -410,22 +331,45 @@ static void epilogue_range(const block *b, int64_t first, int64_t count,
                         sums, b->scratch + run->kernel->epilogue_at);
 }
 
+/* Applies the epilogue to n whole rows that are apart, in a copy of them. */
+static void epilogue_apart(const block *b, int64_t row, int64_t n)
+{
+    const mo_cpu_conv_kernel *k = b->run->kernel;
+    float *copy = (float *) (void *) (b->scratch + k->sums_at);
+    float *sums = b->sums + row * b->pitch;
+    size_t bytes = (size_t) b->columns * sizeof *sums;
+
+    for (int64_t r = 0; r < n; r++)
+        memcpy(copy + r * b->columns, sums + r * b->pitch, bytes);
+    mo_cpu_epilogue_run_to(&k->epilogue, b->run->in, copy,
+                           (b->row + row) * b->columns, n * b->columns, copy,
+                           b->scratch + k->epilogue_at);
+    for (int64_t r = 0; r < n; r++)
+        memcpy(sums + r * b->pitch, copy + r * b->columns, bytes);
+}
+
 /* Applies the epilogue to sums in place. */
 static void epilogue_direct(const block *b)
 {
     const mo_cpu_conv_kernel *k = b->run->kernel;
     bool at_once = b->columns == b->pitch;
+    bool whole = b->columns == k->call.out_channels;
     int64_t step = at_once ? b->rows : 1;
 
     if (k->gemm_epilogue.by_micro_kernels)
         return;
+    if (!at_once && whole && MO_CPU_POINT_BLOCK / b->columns > 1)
+        step = MO_CPU_POINT_BLOCK / b->columns;
     for (int64_t r = 0; r < b->rows; r += step) {
         float *sums = b->sums + r * b->pitch;
         int64_t first = (b->row + r) * k->call.out_channels + b->column;
 
-        mo_cpu_epilogue_run_to(&k->epilogue, b->run->in, sums, first,
-                               step * b->columns, sums,
-                               b->scratch + k->epilogue_at);
+        if (!at_once && step > 1)
+            epilogue_apart(b, r, mo_min_i64(step, b->rows - r));
+        else
+            mo_cpu_epilogue_run_to(&k->epilogue, b->run->in, sums, first,
+                                   step * b->columns, sums,
+                                   b->scratch + k->epilogue_at);
     }
 }
 
@@ -453,11 +397,30 @@ static void epilogue_nchw(const block *b, const int64_t *positions)
     }
 }
 
+/* Rows of a transposed convolution are apart; without a program they are
+ * copied. */
+static void epilogue_rows(const block *b, const int64_t *positions)
+{
+    const mo_cpu_epilogue *epilogue = &b->run->kernel->epilogue;
+    int64_t channels = b->run->kernel->call.out_channels;
+    bool copies = !epilogue->program && epilogue->elem == MO_ELEM_F32;
+
+    for (int64_t r = 0; r < b->rows; r++) {
+        int64_t first = positions[r] * channels + b->column;
+        const float *sums = b->sums + r * b->pitch;
+
+        if (copies)
+            memcpy((float *) b->run->out + first, sums,
+                   (size_t) b->columns * sizeof *sums);
+        else
+            epilogue_range(b, first, b->columns, sums);
+    }
+}
+
 static void run_blocks(void *context, int64_t begin, int64_t end, int worker)
 {
     const conv_run *run = context;
     const mo_cpu_conv_kernel *k = run->kernel;
-    int64_t channels = k->call.out_channels;
 
     for (int64_t job = begin; job < end; job++) {
         block b = block_of(run, job, worker);
@@ -469,11 +432,10 @@ static void run_blocks(void *context, int64_t begin, int64_t end, int worker)
             continue;
         }
         mo_cpu_conv_output_positions(k, run->phase, b.row, b.rows, positions);
-        if (!k->call.channels_last)
+        if (k->call.channels_last)
+            epilogue_rows(&b, positions);
+        else
             epilogue_nchw(&b, positions);
-        for (int64_t r = 0; k->call.channels_last && r < b.rows; r++)
-            epilogue_range(&b, positions[r] * channels + b.column, b.columns,
-                           b.sums + r * b.pitch);
     }
 }
 
@@ -494,6 +456,8 @@ static mo_status run_conv(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                      .scratch = (char *) packed + k->packed_bytes };
 
     (void) err;
+    if (k->gemm_epilogue.by_micro_kernels)
+        run.end = mo_cpu_gemm_epilogue_bind(&k->gemm_epilogue, in);
     if (k->image.staged)
         mo_cpu_conv_stage_input(unit, k, in[0], stage);
     if (!k->weights) {

@@ -54,13 +54,17 @@ typedef struct mo_cpu_conv_image {
     bool merged;
 } mo_cpu_conv_image;
 
-/* Epilogue fused into the micro-kernels: a bias per column, bounds such as
- * those of ReLU, or both in this order, computed in registers without another
- * pass over the result. Results are bitwise the same. */
+/* Epilogue fused into the micro-kernels: sums, differences and products with a
+ * row per channel (bias, normalization) or with a tensor like the result (the
+ * other branch of a residual), and bounds such as those of ReLU, computed in
+ * registers without another pass over the result. Results are bitwise the
+ * same. */
 typedef struct mo_cpu_gemm_epilogue {
     bool by_micro_kernels; /* the micro-kernel does the whole epilogue */
-    int bias;              /* its index in the call's in[], or -1 */
-    mo_cpu_micro_kernel_epilogue end; /* without the bias */
+    mo_cpu_micro_kernel_epilogue end; /* without operands */
+    /* by step: the operand's index in the call's in[], and its first element */
+    int input[MO_CPU_MICRO_KERNEL_MAX_STEPS];
+    int64_t offset[MO_CPU_MICRO_KERNEL_MAX_STEPS];
 } mo_cpu_gemm_epilogue;
 
 /* Matches the epilogue of a kernel that computes rows of floats in place. */

@@ -19,11 +19,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Epilogue applied before sums leave the registers. Zeros: none. */
-typedef struct mo_cpu_micro_kernel_epilogue {
-    const float *bias; /* NULL, or added to each column */
-    bool bounded;      /* then clamped; NaN is kept */
+enum { MO_CPU_MICRO_KERNEL_MAX_STEPS = 6 };
+
+typedef enum mo_cpu_end_op {
+    MO_CPU_END_ADD,
+    MO_CPU_END_SUBTRACT,
+    MO_CPU_END_MULTIPLY,
+    MO_CPU_END_CLAMP /* NaN is kept */
+} mo_cpu_end_op;
+
+/* Combines the sum of row r and column j with operand[r * pitch + j]. */
+typedef struct mo_cpu_end_step {
+    mo_cpu_end_op op;
+    const float *operand;
+    int64_t pitch; /* 0: one row for all, such as a bias */
     float least, most;
+} mo_cpu_end_step;
+
+/* Epilogue applied before sums leave the registers. */
+typedef struct mo_cpu_micro_kernel_epilogue {
+    int n_steps;
+    mo_cpu_end_step steps[MO_CPU_MICRO_KERNEL_MAX_STEPS];
 } mo_cpu_micro_kernel_epilogue;
 
 typedef struct mo_cpu_micro_kernel_args {
@@ -35,8 +51,10 @@ typedef struct mo_cpu_micro_kernel_args {
     int64_t panel_step; /* floats to the next panel, for several at once */
     float *c;
     int64_t pitch; /* elements of c from row to row */
+    int last;      /* columns in the last vector of a tile; 0: all */
     bool add;      /* accumulate onto c */
-    mo_cpu_micro_kernel_epilogue end;
+    const mo_cpu_micro_kernel_epilogue *end; /* NULL: none */
+    int64_t end_row, end_column;             /* of c in its operands */
 } mo_cpu_micro_kernel_args;
 
 typedef void mo_cpu_micro_kernel_fn(const mo_cpu_micro_kernel_args *job);

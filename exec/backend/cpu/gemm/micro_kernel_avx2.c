@@ -10,6 +10,13 @@
 #define TILE_TARGET        __attribute__((target("avx2,fma")))
 #define TILE_LARGER(a, b)  _mm256_max_ps(a, b)
 #define TILE_SMALLER(a, b) _mm256_min_ps(a, b)
+#define TILE_MASK(n)                                                           \
+    _mm256_loadu_si256((const __m256i *) (const void *) (lane_mask + 8 - (n)))
+#define TILE_LOAD_FEW(from, n)   _mm256_maskload_ps(from, TILE_MASK(n))
+#define TILE_STORE_FEW(to, v, n) _mm256_maskstore_ps(to, TILE_MASK(n), v)
+
+static const int lane_mask[16] = { -1, -1, -1, -1, -1, -1, -1, -1 };
+
 #include "exec/backend/cpu/gemm/micro_kernel_body.inc"
 
 TILE(6);

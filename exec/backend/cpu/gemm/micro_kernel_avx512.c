@@ -5,10 +5,14 @@
 #include <immintrin.h>
 
 /* 28 of the 32 registers are sums. */
-#define TILE_VECTOR        64
-#define TILE_TARGET        __attribute__((target("avx512f,fma")))
-#define TILE_LARGER(a, b)  _mm512_max_ps(a, b)
-#define TILE_SMALLER(a, b) _mm512_min_ps(a, b)
+#define TILE_VECTOR            64
+#define TILE_TARGET            __attribute__((target("avx512f,fma")))
+#define TILE_LARGER(a, b)      _mm512_max_ps(a, b)
+#define TILE_SMALLER(a, b)     _mm512_min_ps(a, b)
+#define TILE_MASK(n)           ((__mmask16) ((1u << (n)) - 1))
+#define TILE_LOAD_FEW(from, n) _mm512_maskz_loadu_ps(TILE_MASK(n), from)
+#define TILE_STORE_FEW(to, v, n)                                               \
+    _mm512_mask_storeu_ps(to, TILE_MASK(n), (__m512) (v))
 #include "exec/backend/cpu/gemm/micro_kernel_body.inc"
 
 TILE(14);

@@ -5,6 +5,7 @@
  * them elsewhere.
  */
 #include <stdint.h>
+#include <string.h>
 
 #define TILE_VECTOR 16
 #define TILE_TARGET
@@ -19,6 +20,16 @@ static inline four select_lanes(mask which, four a, four b)
     return (four) ((which & (mask) a) | (~which & (mask) b));
 }
 
+static inline four load_few(const float *from, int n)
+{
+    four v = { 0 };
+
+    memcpy(&v, from, (size_t) n * sizeof *from);
+    return v;
+}
+
+#define TILE_LOAD_FEW(from, n)   load_few(from, n)
+#define TILE_STORE_FEW(to, v, n) memcpy(to, &(v), (size_t) (n) * sizeof(float))
 #include "exec/backend/cpu/gemm/micro_kernel_body.inc"
 
 /* Sums for 32 registers, or for 16. */

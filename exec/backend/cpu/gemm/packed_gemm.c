@@ -66,50 +66,17 @@ typedef struct chunk {
     int64_t skip, depth;
 } chunk;
 
-/* Runs a tile of which only some columns are needed. */
-static void run_part(int64_t used, int width, mo_cpu_micro_kernel_fn *run,
-                     int rows, mo_cpu_micro_kernel_args *job)
-{
-    float whole[MO_CPU_MICRO_KERNEL_MAX_ROWS * MO_CPU_MICRO_KERNEL_MAX_WIDTH];
-    float bias[MO_CPU_MICRO_KERNEL_MAX_WIDTH] = { 0 };
-    float *c = job->c;
-    int64_t pitch = job->pitch;
-    size_t bytes = (size_t) used * sizeof *c;
-
-    job->c = whole;
-    job->pitch = width;
-    if (job->end.bias)
-        job->end.bias = memcpy(bias, job->end.bias, bytes);
-    for (int r = 0; job->add && r < rows; r++)
-        memcpy(whole + (size_t) r * width, c + (int64_t) r * pitch, bytes);
-    run(job);
-    for (int r = 0; r < rows; r++)
-        memcpy(c + (int64_t) r * pitch, whole + (size_t) r * width, bytes);
-}
-
-/* The epilogue applies with the last part of the depth. */
-static mo_cpu_micro_kernel_epilogue end_at(const chunk *c, int64_t column)
-{
-    const mo_cpu_gemm *p = c->product;
-    mo_cpu_micro_kernel_epilogue end = { 0 };
-
-    if (c->skip + c->depth == p->depth)
-        end = p->end;
-    if (end.bias)
-        end.bias += column;
-    return end;
-}
-
 /* Rows row, ... of the chunk, one tile high: they stay in the L1 cache while
  * panels pass. */
 static void run_rows(const chunk *c, int64_t row, int height)
 {
     const mo_cpu_gemm *p = c->product;
     const mo_cpu_micro_kernels *micro_kernels = p->micro_kernels;
-    int rows = micro_kernels->rows[height];
     int64_t several =
         (int64_t) micro_kernels->panels[height] * micro_kernels->width;
     int64_t step = micro_kernels->width;
+    /* The epilogue applies with the last part of the depth. */
+    bool last_part = c->skip + c->depth == p->depth;
 
     for (int64_t j = c->begin; j < c->end; j += step) {
         bool together = several > 0 && j + several <= c->end;
@@ -125,8 +92,11 @@ static void run_rows(const chunk *c, int64_t row, int height)
             .panel_step = p->taps * p->depth * micro_kernels->width,
             .c = p->c + row * p->pitch + j,
             .pitch = p->pitch,
+            .last = (int) (used % micro_kernels->narrow),
             .add = c->skip > 0,
-            .end = end_at(c, j),
+            .end = last_part ? p->end : NULL,
+            .end_row = p->end_row + row,
+            .end_column = p->end_column + j,
         };
 
         mo_cpu_micro_kernel_fn *run = width == micro_kernels->width
@@ -136,10 +106,8 @@ static void run_rows(const chunk *c, int64_t row, int height)
         step = together ? several : micro_kernels->width;
         if (together)
             micro_kernels->panels_run[height](&job);
-        else if (used == width)
-            run(&job);
         else
-            run_part(used, width, run, rows, &job);
+            run(&job);
     }
 }
 

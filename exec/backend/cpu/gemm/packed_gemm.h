@@ -49,8 +49,8 @@ typedef struct mo_cpu_gemm {
     int64_t columns;
     float *c;
     int64_t pitch;
-    mo_cpu_micro_kernel_epilogue
-        end; /* bias: from the first of these columns on */
+    const mo_cpu_micro_kernel_epilogue *end; /* NULL: none */
+    int64_t end_row, end_column;             /* of c in its operands */
 } mo_cpu_gemm;
 
 void mo_cpu_gemm_run(const mo_cpu_gemm *product);
