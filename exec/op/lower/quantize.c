@@ -213,6 +213,13 @@ mo_status mo_lower_dequantize_linear(const mo_op_site *site,
     x = mo_point_builder_operand(&builder, 0, &site->in[0]);
     scale = parameter_register(&builder, &p, 1);
     zero = parameter_register(&builder, &p, 2);
+    if (zero >= 0 && mo_elem_size(site->in[0].elem) <= 2 &&
+        mo_elem_size(p.desc[2].elem) <= 2) { /* exact in f32 */
+        x = mo_point_builder_binary(&builder, MO_POINT_SUBTRACT,
+                                    mo_point_builder_to_real(&builder, x),
+                                    mo_point_builder_to_real(&builder, zero));
+        zero = -1;
+    }
     if (zero >= 0)
         x = mo_point_builder_binary(&builder, MO_POINT_I_SUBTRACT, x, zero);
     x = mo_point_builder_to_real(&builder, x);

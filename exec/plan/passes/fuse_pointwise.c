@@ -83,6 +83,16 @@ static bool makes_ranges(const mo_call *call)
            (call->kind == MO_CALL_CONV && !call->u.conv.transposed);
 }
 
+/* Whether reals are computed as doubles. */
+static bool is_wide(const mo_exec_plan *plan, const mo_call *call)
+{
+    mo_elem elem = plan->values[call->out[0]].desc.elem;
+    const mo_point_program *program =
+        call->kind == MO_CALL_POINT ? &call->u.point : call->after;
+
+    return program ? mo_point_is_wide(program, elem) : elem == MO_ELEM_F64;
+}
+
 /* Waiting for an operand from another device would delay the first part. */
 static bool reads_remote(const mo_exec_plan *plan, const mo_plan_call *call)
 {
@@ -102,8 +112,11 @@ static bool may_fuse_items(const fusion_state *f, const mo_plan_call *first,
     if (f->as_placed || first->item == MO_PLAN_NONE ||
         second->item == MO_PLAN_NONE || reads_remote(f->plan, second))
         return false;
-    if ((f->can_jit && f->can_jit[second->device]) ||
-        makes_ranges(&first->call))
+    if (f->can_jit && f->can_jit[second->device])
+        return true;
+    /* Floats that are fused with doubles would round differently. */
+    if (makes_ranges(&first->call) &&
+        is_wide(f->plan, &first->call) == is_wide(f->plan, &second->call))
         return true;
     a = f->plan->items[first->item].op;
     b = f->plan->items[second->item].op;

@@ -201,6 +201,9 @@ static void fill_kernel(const mo_call *call, const mo_backend_operand *in,
 
     k->call = call->u.pool;
     k->call.sweep = mo_call_window_to_3d(&call->u.pool.sweep);
+    /* One channel is a plane, whose pixels are no ranges. */
+    if (k->call.channels == 1)
+        k->call.channels_last = false;
     mo_cpu_pool_simplify(&k->call, !has_indices && !k->call.channels_last);
     k->elem = in[0].desc.elem;
     k->wide = k->elem == MO_ELEM_F64;

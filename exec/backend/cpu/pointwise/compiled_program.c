@@ -80,6 +80,10 @@ static void set_source(mo_cpu_point_program *program,
                             ? sizeof(float)
                             : sizeof(int64_t);
     source->load = mo_cpu_load_fn_for(operand->elem, wide);
+    if (source->as_real) {
+        source->reg_bytes = wide ? sizeof(double) : sizeof(float);
+        source->load = mo_cpu_load_real_fn_for(operand->elem, wide);
+    }
     if (program->logic) {
         source->reg_bytes = 1;
         source->load = mo_cpu_load_logic;
@@ -119,29 +123,76 @@ static void set_sources(mo_cpu_point_program *program,
                       program->row >= MO_CPU_POINT_LONG_ROW;
 }
 
+/* Returns whether a program reads a register only to convert it to reals. */
+static bool is_read_as_real(const mo_point_program *point, const bool *used,
+                            int reg)
+{
+    bool any = false;
+
+    for (int i = 0; i < point->n_steps; i++) {
+        const mo_point_step *step = &point->steps[i];
+        int arity = mo_point_op_signature(step->op).arity;
+
+        if (!used[point->n_operands + i] || (step->a != reg && arity < 2) ||
+            (step->a != reg && step->b != reg && (arity < 3 || step->c != reg)))
+            continue;
+        if (step->op != MO_POINT_TO_REAL)
+            return false;
+        any = true;
+    }
+    return any && point->result != reg;
+}
+
+/* Integers of up to 32 bits that are only converted are loaded as reals;
+ * alias[register] is what the conversion would write to. */
+static void mark_reals(mo_cpu_point_program *program,
+                       const mo_point_program *point, const bool *used,
+                       bool wide, int *alias)
+{
+    for (int i = 0; i < point->n_operands + point->n_steps; i++)
+        alias[i] = i;
+    for (int i = 0; i < point->n_operands; i++)
+        program->sources[i].as_real =
+            used[i] && mo_cpu_load_real_fn_for(point->operands[i].elem, wide) &&
+            is_read_as_real(point, used, i);
+    for (int i = 0; i < point->n_steps; i++)
+        if (point->steps[i].op == MO_POINT_TO_REAL &&
+            point->steps[i].a < point->n_operands &&
+            program->sources[point->steps[i].a].as_real)
+            alias[point->n_operands + i] = point->steps[i].a;
+}
+
 static void set_steps(mo_cpu_point_program *program,
                       const mo_point_program *point, bool wide)
 {
     bool used[MO_POINT_MAX_REGISTERS] = { false };
+    int alias[MO_POINT_MAX_REGISTERS];
 
     mo_point_mark_live(point, used);
+    mark_reals(program, point, used, wide, alias);
     for (int i = 0; i < point->n_operands; i++)
         program->sources[i].used = used[i];
     program->logic = program->elem == MO_ELEM_BOOL && is_logic(point, used);
     for (int i = 0; i < point->n_steps; i++) {
         mo_cpu_point_step *step = &program->steps[program->n_steps];
 
-        if (!used[point->n_operands + i])
+        if (!used[point->n_operands + i] ||
+            alias[point->n_operands + i] != point->n_operands + i)
             continue;
         step->fn = program->logic
                        ? mo_cpu_step_fn_logic(&point->steps[i])
                        : mo_cpu_step_fn_for(point->steps[i].op, wide);
         step->step = point->steps[i];
         step->arity = mo_point_op_signature(step->step.op).arity;
+        step->step.a = alias[step->step.a];
+        if (step->arity > 1)
+            step->step.b = alias[step->step.b];
+        if (step->arity > 2)
+            step->step.c = alias[step->step.c];
         step->reg = point->n_operands + i;
         program->n_steps++;
     }
-    program->result = point->result;
+    program->result = alias[point->result];
 }
 
 /* Steps of scalars, and of results of such steps; not the last step. */

@@ -35,7 +35,8 @@ typedef enum mo_cpu_point_source_kind {
 typedef struct mo_cpu_point_source {
     mo_cpu_point_source_kind kind;
     bool used;
-    bool direct; /* used in place as a register */
+    bool as_real; /* integers that are loaded as reals */
+    bool direct;  /* used in place as a register */
     size_t elem_bytes, reg_bytes;
     mo_cpu_load_fn *load;
     int64_t offset, stride[MO_MAX_RANK];

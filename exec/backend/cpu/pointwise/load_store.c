@@ -53,6 +53,16 @@ LOAD(load_u16, uint16_t, int64_t, x)
 LOAD(load_u8, uint8_t, int64_t, x)
 LOAD(load_bool, uint8_t, int64_t, x != 0)
 LOAD(load_logic, uint8_t, uint8_t, x != 0)
+LOAD(real_i32, int32_t, float, (float) x)
+LOAD(real_i16, int16_t, float, (float) x)
+LOAD(real_i8, int8_t, float, (float) x)
+LOAD(real_u16, uint16_t, float, (float) x)
+LOAD(real_u8, uint8_t, float, (float) x)
+LOAD(real_i32_wide, int32_t, double, x)
+LOAD(real_i16_wide, int16_t, double, x)
+LOAD(real_i8_wide, int8_t, double, x)
+LOAD(real_u16_wide, uint16_t, double, x)
+LOAD(real_u8_wide, uint8_t, double, x)
 
 void mo_cpu_load_logic(const void *from, int64_t at, int64_t stride, void *reg,
                        int n)
@@ -76,6 +86,19 @@ mo_cpu_load_fn *mo_cpu_load_fn_for(mo_elem elem, bool wide)
         [MO_ELEM_U16] = { load_u16, load_u16 },
         [MO_ELEM_U8] = { load_u8, load_u8 },
         [MO_ELEM_BOOL] = { load_bool, load_bool },
+    };
+
+    return table[elem][wide];
+}
+
+mo_cpu_load_fn *mo_cpu_load_real_fn_for(mo_elem elem, bool wide)
+{
+    static mo_cpu_load_fn *const table[MO_ELEM_COUNT][2] = {
+        [MO_ELEM_I32] = { real_i32, real_i32_wide },
+        [MO_ELEM_I16] = { real_i16, real_i16_wide },
+        [MO_ELEM_I8] = { real_i8, real_i8_wide },
+        [MO_ELEM_U16] = { real_u16, real_u16_wide },
+        [MO_ELEM_U8] = { real_u8, real_u8_wide },
     };
 
     return table[elem][wide];

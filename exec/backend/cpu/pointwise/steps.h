@@ -31,6 +31,8 @@ mo_cpu_step_fn *mo_cpu_step_fn_logic(const mo_point_step *step);
 typedef void mo_cpu_load_fn(const void *from, int64_t at, int64_t stride,
                             void *reg, int n);
 mo_cpu_load_fn *mo_cpu_load_fn_for(mo_elem elem, bool wide);
+/* Loads integers as reals; NULL: the type has more than 32 bits, or is none. */
+mo_cpu_load_fn *mo_cpu_load_real_fn_for(mo_elem elem, bool wide);
 mo_cpu_load_fn mo_cpu_load_logic; /* booleans as bytes, 0 or 1 */
 
 /* Stores a register to n elements from element at on. */
