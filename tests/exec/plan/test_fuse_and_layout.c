@@ -155,8 +155,74 @@ START_TEST(ops_that_are_placed_apart_have_a_time_each)
 }
 END_TEST
 
+/* The SiLU of a sum, as exporters write it, or the ReLU of a sum as double. */
+static mo_graph *small_network(bool mixed)
+{
+    static const struct {
+        const char *op, *dtype, *after[2];
+    } nodes[2][5] = { { { "Parameter", "f32", { NULL, NULL } },
+                        { "Add", "f32", { "n0", "n0" } },
+                        { "Sigmoid", "f32", { "n1", NULL } },
+                        { "Multiply", "f32", { "n2", "n1" } },
+                        { "Result", "f32", { "n3", NULL } } },
+                      { { "Parameter", "f32", { NULL, NULL } },
+                        { "Add", "f32", { "n0", "n0" } },
+                        { "Convert", "f64", { "n1", NULL } },
+                        { "ReLU", "f64", { "n2", NULL } },
+                        { "Result", "f64", { "n3", NULL } } } };
+    mo_out *made = NULL, *edges = NULL;
+
+    MUST(mo_out_memory(&made, &err));
+    MUST(mo_out_memory(&edges, &err));
+    for (int i = 0; i < 5; i++) {
+        const char *const *after = nodes[mixed][i].after;
+
+        mo_out_printf(made,
+                      "<node id='n%d'><data key='op'>%s</data>"
+                      "<data key='shape'>4,8</data>"
+                      "<data key='dtype'>%s</data></node>",
+                      i, nodes[mixed][i].op, nodes[mixed][i].dtype);
+        for (int k = 0; k < 2 && after[k]; k++)
+            mo_out_printf(edges,
+                          "<edge source='%s' target='n%d'><data key='src_port'>"
+                          "0</data><data key='dst_port'>%d</data></edge>",
+                          after[k], i, k);
+    }
+    return random_graphml(made, edges);
+}
+
+static int n_calls_of(random_plan *r)
+{
+    mo_exec_plan *plan = NULL;
+    int n;
+
+    MUST(mo_plan_build(&r->source, &plan, &err));
+    n = plan->n_calls;
+    mo_plan_free(plan);
+    return n;
+}
+
+/* Also on devices that compile nothing; floats are not fused with doubles. */
+START_TEST(pointwise_ops_are_fused_beyond_the_rules)
+{
+    for (int mixed = 0; mixed < 2; mixed++) {
+        random_plan r;
+
+        random_plan_of(&r, small_network(mixed), small_network(mixed), NULL, 2,
+                       1);
+        ck_assert_int_eq(r.plan->n_calls, 3);
+        r.source.fuse = true;
+        ck_assert_int_eq(n_calls_of(&r), mixed ? 2 : 1);
+        r.source.as_placed = true;
+        ck_assert_int_eq(n_calls_of(&r), 3);
+        random_plan_clear(&r);
+    }
+}
+END_TEST
+
 SUITE(fuse_and_layout)
 {
+    TEST(pointwise_ops_are_fused_beyond_the_rules);
     SOME(passes_change_nothing_that_comes_out, 300, 20);
     TEST(passes_do_something);
     TEST(ops_that_are_placed_apart_have_a_time_each);
