@@ -101,9 +101,14 @@ mo_cpu_gemm_epilogue_bind(const mo_cpu_gemm_epilogue *gemm_epilogue,
 {
     mo_cpu_micro_kernel_epilogue end = gemm_epilogue->end;
 
-    for (int i = 0; i < end.n_steps; i++)
+    for (int i = 0; i < end.n_steps; i++) {
+        const float *operand = NULL;
+
         if (end.steps[i].op != MO_CPU_END_CLAMP)
-            end.steps[i].operand = (const float *) in[gemm_epilogue->input[i]] +
-                                   gemm_epilogue->offset[i];
+            operand = in[gemm_epilogue->input[i]];
+        if (operand) /* an empty tensor is NULL */
+            operand += gemm_epilogue->offset[i];
+        end.steps[i].operand = operand;
+    }
     return end;
 }
