@@ -30,6 +30,7 @@ void mo_proven_bounds_free(mo_proven_bounds *s)
         free(s->pairs[i].priced_ns);
     }
     free(s->pairs);
+    mo_proof_free(s->proof);
     free(s);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "cost/instance.h"
+#include "schedule/proof/proof.h"
 
 /* least_ns[a * K + b]: from the end of u on a to the start of v on b the ops
  * between them, with no flows but their own, take this time or longer, in
@@ -34,6 +35,7 @@ typedef struct mo_proven_bounds_pair {
 typedef struct mo_proven_bounds {
     int n_devices;
     int64_t lower_ns; /* no schedule is shorter; 0: nothing is known */
+    mo_proof *proof;  /* certificate of it or of less, owned; NULL: none */
     mo_proven_bounds_pair *pairs;
     size_t n, room;
 } mo_proven_bounds;

@@ -12,7 +12,7 @@
 
 /* Limit for a name, so that no line reaches 255 characters, where some readers
  * stop. */
-enum { MAX_NAME = 80 };
+enum { MAX_NAME = 80, MAX_PROOF_PARAMS = 8 };
 
 typedef struct comments {
     const char *mark;
@@ -152,6 +152,16 @@ static void write_transfer(const comments *c, const mo_frame *frame, int number)
     end_line(c);
 }
 
+/* The certificate of the bound, unless it has a line on which some readers
+ * fail: one of many devices. */
+static void write_proof(const comments *c, const mo_proof *proof)
+{
+    for (size_t i = 0; i < proof->n; i++)
+        if (proof->entries[i].n_params > MAX_PROOF_PARAMS)
+            return;
+    mo_proof_write(proof, *c->mark, c->out);
+}
+
 void mo_heading_write(const mo_heading *heading, const char *mark, mo_out *out)
 {
     const comments c = { mark, out };
@@ -206,6 +216,8 @@ void mo_heading_write(const mo_heading *heading, const char *mark, mo_out *out)
         write_number(&c, "device", k, x->device_ids[k]);
     for (int i = 0; i < mo_model_transfers(heading->model); i++)
         write_transfer(&c, frame, mo_model_transfer(heading->model, i));
+    if (frame->proven && frame->proven->proof)
+        write_proof(&c, frame->proven->proof);
 }
 
 size_t mo_heading_end(bool mps, uint64_t digest, char text[MO_HEADING_END_SIZE])

@@ -17,7 +17,7 @@ enum { REPORT, SCHEDULE, OUTPUTS };
 
 typedef struct settings {
     mo_prepare_options prepare;
-    const char *graph;
+    const char *graph, *proof;
     double tolerance;
     double root_lp_s;
     mo_output_file outputs[OUTPUTS];
@@ -38,7 +38,8 @@ static mo_status check_options(const settings *s, const char *path,
                        "only one of answer and graph can be standard input");
     status = mo_output_guard_check_given(&guard, &s->prepare, s->graph, err);
     if (status == MO_OK)
-        status = mo_output_guard_check_input(&guard, path, err);
+        status = mo_output_guard_check_inputs(
+            &guard, (const char *const[]){ path, s->proof }, 2, err);
     return status;
 }
 
@@ -80,6 +81,7 @@ static mo_status run_check(void *context, char **operands, size_t n_operands,
     if (status == MO_OK && bundle)
         mo_bundle_apply(bundle, &prepare, &s->graph, &path);
     from.graph = s->graph;
+    from.proof = s->proof;
     if (status == MO_OK)
         status = mo_output_files_open(s->outputs, OUTPUTS, err);
     if (status == MO_OK)
@@ -139,6 +141,9 @@ int main(int argc, char **argv)
         { 0, "tolerance", "T",
           "integrality tolerance of binaries (default 1e-5)", MO_OPTION_DOUBLE,
           .to = &s.tolerance, .min = 0, .max = 0.1 },
+        { 0, "proof", "FILE",
+          "the certificate of the bound: a model of moirai-emit or a solution",
+          MO_OPTION_TEXT, .to = &s.proof },
         MO_ROOT_LP_OPTION(&s.root_lp_s, "solve the LP relaxation for a better "
                                         "bound, at most so long (default 0)"),
         { 0, "schedule", "FILE", "write placement and start times as JSON",

@@ -298,6 +298,9 @@ static mo_status solve_in_folder(settings *s, const char *graph,
     mo_status status =
         mo_model_file_provenance(files->model, &selector.review.origin, err);
 
+    if (status == MO_OK)
+        status =
+            mo_model_file_proof(files->model, &selector.review.proof, err);
     selector.review.regime = mo_prepare_regime(&s->prepare);
     if (made->strength) {
         mo_answer_selector_add_bound(&selector, made->strength->lower_ns,

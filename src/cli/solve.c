@@ -100,6 +100,8 @@ static mo_status solve_file(settings *s, const char *model, const char *beside,
     bool is_reported;
 
     selector.origin_of_model = selector.review.origin.has_graph;
+    if (status == MO_OK && selector.origin_of_model)
+        status = mo_model_file_proof(model, &selector.review.proof, err);
     if (status == MO_OK && selector.review.origin.edited)
         status = mo_fail_at(err, MO_E_INPUT, beside, 0,
                             "its identity comments were edited, or one is "

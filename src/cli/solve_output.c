@@ -169,6 +169,8 @@ static mo_status write_answer(const mo_answer_selection *selection,
                       selection->bound.recomputed ? "recomputed" : "claimed");
     }
     status = write_files(selector, path, out, err);
+    if (selector->review.proven.bound_ns > 0)
+        mo_proof_write(selector->review.proof, '#', out);
     for (int i = 0; i < s->n; i++) {
         const char *name = s->values[i].name;
 

@@ -137,6 +137,51 @@ mo_status mo_model_file_digest(const char *path, uint64_t *value, bool *emitted,
     return status;
 }
 
+/* Returns the number of bytes of text before the first line that is no comment
+ * and no name of an MPS model, from *at on; size where there is none. */
+static size_t end_of_comments(const char *text, size_t size, size_t *at)
+{
+    while (*at < size && memchr("\\*N", text[*at], 3)) {
+        const char *end = memchr(text + *at, '\n', size - *at);
+
+        if (!end)
+            return size;
+        *at = (size_t) (end + 1 - text);
+    }
+    return *at;
+}
+
+mo_status mo_model_file_proof(const char *path, mo_proof **proof, mo_error *err)
+{
+    mo_reader *reader;
+    char *text = NULL;
+    size_t size = 0, got = HEAD, at = 0;
+    mo_status status = mo_reader_open(path, &reader, err);
+
+    *proof = NULL;
+    if (status != MO_OK)
+        return status;
+    while (status == MO_OK && got == HEAD &&
+           end_of_comments(text, size, &at) == size) {
+        char *more = realloc(text, size + HEAD);
+
+        if (!more) {
+            status = mo_fail_memory(err);
+            break;
+        }
+        text = more;
+        status = mo_reader_read(reader, text + size, HEAD, &got, err);
+        size += got;
+    }
+    mo_reader_close(reader);
+    if (status == MO_OK && text &&
+        mo_proof_read(path, text, end_of_comments(text, size, &at), proof,
+                      NULL) == MO_E_MEMORY)
+        status = mo_fail_memory(err);
+    free(text);
+    return status;
+}
+
 /* Copies the rest of reader behind the first block, through that buffer. */
 static mo_status copy_rest(mo_reader *reader, const char *path, char *block,
                            size_t size, mo_error *err)

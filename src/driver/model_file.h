@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "schedule/proof/proof.h"
 #include "solvers/answer/answer.h"
 #include "solvers/process/workdir.h"
 
@@ -23,6 +24,11 @@ mo_status mo_model_file_provenance(const char *path, mo_provenance *origin,
  * The digest has no key: it detects edits, not forgeries. */
 mo_status mo_model_file_digest(const char *path, uint64_t *digest,
                                bool *emitted, mo_error *err);
+
+/* Reads the certificate among the comments at the beginning of the file; *proof
+ * is NULL where there is none, or it is damaged.  The caller frees it. */
+mo_status mo_model_file_proof(const char *path, mo_proof **proof,
+                              mo_error *err);
 
 /* Copies standard input into a file in folder, named by its format; the caller
  * frees *path. */

@@ -162,7 +162,7 @@ mo_status mo_place_solution_write(const mo_place_solution *solution,
         put_value(&w, 1);
     }
     if (solution->proof)
-        mo_proof_write(solution->proof, out);
+        mo_proof_write(solution->proof, '#', out);
     return MO_OK;
 }
 

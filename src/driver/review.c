@@ -367,6 +367,30 @@ bool mo_review_is_proven(const mo_review *r)
            r->evaluation.lower.bound_ns == r->proven.bound_ns;
 }
 
+/* Verifies the certificate of the file that is given for it, or of the
+ * answer. */
+static mo_status find_proof(const mo_review_source *from, const char *name,
+                            const char *text, size_t size, mo_review *review,
+                            mo_error *err)
+{
+    char *given;
+    mo_status status;
+
+    if (!from->proof)
+        return verify_proof(from->logger, name, text, size, review, err);
+    status = mo_reader_all(from->proof, &given, &size, err);
+    if (status != MO_OK)
+        return status;
+    status =
+        verify_proof(from->logger, from->proof, given, size, review, err);
+    free(given);
+    if (status == MO_OK && !review->proof && !review->proven.why[0] &&
+        mo_answer_evaluation_valid(&review->evaluation))
+        return mo_fail_at(err, MO_E_INPUT, from->proof, 0,
+                          "has no certificate; see moirai-proof(5)");
+    return status;
+}
+
 /* The certificate replaces a bound that is smaller. */
 static void take_proof(mo_review *review)
 {
@@ -442,7 +466,7 @@ mo_status mo_review_file(const mo_review_source *from, const char *path,
         status = time_phases(review, err);
     mo_driver_log_step(from->logger, &step, "bounding");
     if (status == MO_OK && !from->without_bound)
-        status = verify_proof(from->logger, name, text, size, review, err);
+        status = find_proof(from, name, text, size, review, err);
     if (status == MO_OK && !from->without_bound &&
         (review->proven.bound_ns == 0 || review->proven.why[0]))
         status = mo_answer_evaluation_bound(review->problem.instance,

@@ -83,6 +83,7 @@ const char *mo_review_identity_fault(const mo_prepare_options *options,
 typedef struct mo_review_source {
     const mo_prepare_options *prepare;
     const char *graph; /* NULL: searched for */
+    const char *proof; /* file with a certificate; NULL: the answer's own */
     double tolerance;
     const mo_driver_log *logger;
     bool weights;       /* an error about missing inputs names weights, too */

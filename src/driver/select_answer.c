@@ -99,6 +99,23 @@ void mo_answer_selector_add_bound(mo_answer_selector *j, int64_t bound_ns,
             (mo_answer_bound){ bound_ns, by, .recomputed = true };
 }
 
+/* The certificate of the model proves a bound once the instance is known; one
+ * that is of another proves none. */
+static void take_proof(mo_answer_selector *j)
+{
+    mo_review *r = &j->review;
+    mo_error ignored = { 0 };
+
+    if (j->state != MO_ANSWER_SELECTOR_READY || !r->proof || j->took_proof)
+        return;
+    j->took_proof = true;
+    if (mo_review_prove(r->problem.instance, &r->regime, r->proof, j->logger,
+                        &r->proven, &ignored) == MO_OK &&
+        r->proven.bound_ns > 0)
+        mo_answer_selector_add_bound(j, r->proven.bound_ns,
+                                     MO_REPORT_PROOF_NAME);
+}
+
 /* Whether us exceeds other_us by more than the tolerances explain. */
 static bool is_above(const mo_answer_selector *j, double us, double other_us)
 {
@@ -452,6 +469,7 @@ void mo_answer_selector_select(mo_answer_selector *j, mo_portfolio *c,
     if (j->state == MO_ANSWER_SELECTOR_NO_INSTANCE_YET &&
         j->review.origin.has_graph)
         mo_answer_selector_find_instance(j);
+    take_proof(j);
     find_best(j, c, selection);
     /* One refuted claim is enough for all others of that solver. */
     known = known_us(j, selection);

@@ -41,6 +41,7 @@ typedef struct mo_answer_selector {
     mo_answer_selector_state state;
     mo_review review; /* origin: of the model, if it records one */
     bool origin_of_model;
+    bool took_proof; /* the certificate of review has been verified */
     bool is_emitted;  /* the model is as it was emitted: no row was added,
                          removed or changed (model_file.h) */
     mo_error why;     /* with NO_INSTANCE */

@@ -105,7 +105,7 @@ mo_status mo_lib_placement_prove(moirai_placement *p, const mo_proof *proof,
 
     if (status != MO_OK || !proof)
         return status;
-    mo_proof_write(proof, out);
+    mo_proof_write(proof, '#', out);
     free(p->proof);
     p->proof = mo_out_take(out, &size);
     mo_out_abandon(out);

@@ -97,4 +97,36 @@ ok "a cut is reported" grep -q "^certificate .*it ends before 'end'" \
     "$work/out"
 is "and proves nothing" "$(cat "$work/bound")" \
     "90.6 us by colocation, recomputed"
+
+# models: the certificate is among their comments
+
+for format in lp mps; do
+    model=$work/model.$format
+    exits "$format: is written" 0 moirai-emit --fusion none --format $format \
+        "$net" -o "$model"
+    exits "$format: is solved" 0 moirai-solve --solver highs --json "$model" \
+        -o "$work/model.sol"
+    is "$format: optimal by the certificate" \
+        "$(grep -o '"bound_by": "[a-z]*"' "$work/out")" \
+        '"bound_by": "certificate"'
+    exits "$format: its solution is checked" 0 moirai-check --json \
+        "$work/model.sol"
+    is "$format: by the certificate that it got" \
+        "$(grep -o '"bound_by": "[a-z]*"' "$work/out")" \
+        '"bound_by": "certificate"'
+    sed '/^# proof/d' "$work/model.sol" >"$work/bare.sol"
+    moirai-check --json "$work/model.sol" >"$work/out"
+    whole=$(pair)
+    exits "$format: a solver's own solution is checked with the model" 0 \
+        moirai-check --json --proof "$model" "$work/bare.sol"
+    is "$format: the same bound" "$(pair)" "$whole"
+done
+exits "a file without a certificate is an error" 1 \
+    moirai-check --proof "$net" "$work/bare.sol"
+ok "that says so" grep -q "has no certificate" "$work/err"
+exits "the file of the certificate is no output" 2 \
+    moirai-check --proof "$work/model.lp" -o "$work/model.lp" "$work/bare.sol"
+moirai-emit -q --no-strengthen --fusion none "$net" -o "$work/plain.lp"
+is "a model without a search has none" \
+    "$(grep -c ' proof ' "$work/plain.lp")" 0
 done_testing

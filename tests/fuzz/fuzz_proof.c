@@ -26,7 +26,7 @@ static char *write_proof(const mo_proof *proof, size_t *size)
     char *text;
 
     assert(mo_out_memory(&out, NULL) == MO_OK);
-    mo_proof_write(proof, out);
+    mo_proof_write(proof, '#', out);
     text = mo_out_take(out, size);
     assert(text);
     mo_out_abandon(out);

@@ -23,6 +23,7 @@ mo_status mo_search_strengthen(const mo_instance *x, const mo_regime *regime,
 
     task.proven = proven;
     task.patterns = options->patterns;
+    task.certify = options->objective == MO_OBJECTIVE_LATENCY;
     if (status == MO_OK)
         status = mo_method_moirai.place(&task, &placed, err);
     if (status == MO_OK && placed.infeasible)
@@ -33,6 +34,8 @@ mo_status mo_search_strengthen(const mo_instance *x, const mo_regime *regime,
         return status;
     }
     proven->lower_ns = placed.lower_ns;
+    proven->proof = placed.proof;
+    placed.proof = NULL;
     *strength = proven;
     *start = NULL;
     if (placed.fits) {

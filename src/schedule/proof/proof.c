@@ -17,7 +17,9 @@ enum {
     MAX_ENTRIES = 1 << 22
 };
 
-#define PREFIX "# proof "
+/* Behind the mark of a comment: of a solution, LP or MPS. */
+#define PREFIX " proof "
+#define MARKS  "#\\*"
 
 const char *const mo_proof_kind_names[] = { [MO_PROOF_TEST] = "test",
                                             [MO_PROOF_LOAD] = "load",
@@ -83,9 +85,9 @@ static bool is_whole(mo_proof_kind kind)
 }
 
 static void put_entry(const mo_proof *proof, const mo_proof_entry *e,
-                      mo_out *out)
+                      char mark, mo_out *out)
 {
-    mo_out_printf(out, PREFIX "%s", mo_proof_kind_names[e->kind]);
+    mo_out_printf(out, "%c" PREFIX "%s", mark, mo_proof_kind_names[e->kind]);
     if (!is_whole(e->kind))
         mo_out_printf(out, " %d", e->first);
     if (mo_proof_is_span(e->kind))
@@ -98,21 +100,21 @@ static void put_entry(const mo_proof *proof, const mo_proof_entry *e,
     mo_out_char(out, '\n');
 }
 
-void mo_proof_write(const mo_proof *proof, mo_out *out)
+void mo_proof_write(const mo_proof *proof, char mark, mo_out *out)
 {
-    mo_out_printf(out, PREFIX "begin %d %016" PRIx64 " %s %" PRId64 "\n",
-                  VERSION, proof->digest,
+    mo_out_printf(out, "%c" PREFIX "begin %d %016" PRIx64 " %s %" PRId64 "\n",
+                  mark, VERSION, proof->digest,
                   proof->unlimited ? "unlimited" : "limited", proof->bound_ns);
     for (size_t i = 0; i < proof->n_chain; i++) {
         if (i % OPS_PER_LINE == 0)
-            mo_out_text(out, i > 0 ? "\n" PREFIX "chain" : PREFIX "chain");
+            mo_out_printf(out, "%s%c" PREFIX "chain", i > 0 ? "\n" : "", mark);
         mo_out_printf(out, " %d", proof->chain[i]);
     }
     if (proof->n_chain > 0)
         mo_out_char(out, '\n');
     for (size_t i = 0; i < proof->n; i++)
-        put_entry(proof, &proof->entries[i], out);
-    mo_out_printf(out, PREFIX "end %zu\n", proof->n);
+        put_entry(proof, &proof->entries[i], mark, out);
+    mo_out_printf(out, "%c" PREFIX "end %zu\n", mark, proof->n);
 }
 
 typedef struct parser {
@@ -322,8 +324,9 @@ mo_status mo_proof_read(const char *name, const char *text, size_t size,
         if (stop > at && stop[-1] == '\r')
             stop--;
         p.line++;
-        if ((size_t) (stop - at) >= prefix && memcmp(at, PREFIX, prefix) == 0) {
-            p.at = at + prefix;
+        if ((size_t) (stop - at) > prefix && memchr(MARKS, *at, strlen(MARKS)) &&
+            memcmp(at + 1, PREFIX, prefix) == 0) {
+            p.at = at + 1 + prefix;
             p.end = stop;
             status = read_line(&p);
         }

@@ -88,11 +88,11 @@ mo_status mo_proof_add_op(mo_proof *proof, int op, mo_error *err);
 mo_status mo_proof_add(mo_proof *proof, mo_proof_entry entry,
                        const int64_t *params, size_t n, mo_error *err);
 
-/* Writes the lines, each behind "# proof ". */
-void mo_proof_write(const mo_proof *proof, mo_out *out);
+/* Writes the lines, each behind mark and " proof ". */
+void mo_proof_write(const mo_proof *proof, char mark, mo_out *out);
 
-/* Reads the lines of a text that begin with "# proof ", and skips all others;
- * *proof is NULL where there are none.  name is for messages.  Malformed lines
+/* Reads the lines of a solution or model that begin with '#', '\\' or '*' and
+ * " proof ", and skips all others; *proof is NULL where there are none.  name is for messages.  Malformed lines
  * are MO_E_SYNTAX with their number. */
 mo_status mo_proof_read(const char *name, const char *text, size_t size,
                         mo_proof **proof, mo_error *err);

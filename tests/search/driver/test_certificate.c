@@ -40,7 +40,7 @@ static char *text_of(const mo_proof *proof, size_t *size)
     char *text;
 
     MUST(mo_out_memory(&out, &err));
-    mo_proof_write(proof, out);
+    mo_proof_write(proof, '#', out);
     text = mo_out_take(out, size);
     mo_out_abandon(out);
     ck_assert_ptr_nonnull(text);
