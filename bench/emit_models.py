@@ -44,13 +44,17 @@ def networks(folder):
 
 
 def emit(graph, cluster, fusion, model):
-    """Returns processor seconds and the known makespan."""
+    """Returns processor seconds, the known makespan and the formulation; None
+    where no placement fits into memory."""
     if not os.path.exists(graph):
         subprocess.run(["moirai-zoo", os.path.basename(graph)[:-8], "-o",
                         graph], check=True)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(["moirai-emit", "-q", "-c", cluster, "--fusion", fusion,
-                    graph, "-o", model], check=True)
+    ended = subprocess.run(["moirai-emit", "-q", "-c", cluster, "--fusion",
+                            fusion, graph, "-o", model])
+    if ended.returncode == 3:
+        return None
+    ended.check_returncode()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     with open(model, encoding="ascii") as file:
         head = file.read(4096)
@@ -97,7 +101,11 @@ def main():
         chosen = [n for n in networks(folder) if not options.names or
                   any(n[0].startswith(name) for name in options.names)]
         for name, graph, cluster, fusion in chosen[::options.sample]:
-            cpu, known, form = emit(graph, cluster, fusion, model)
+            made = emit(graph, cluster, fusion, model)
+            if not made:
+                print(name, os.path.basename(cluster), fusion, "infeasible")
+                continue
+            cpu, known, form = made
             size = os.path.getsize(model)
             ratios = [cpu / CPU_SECONDS, size / BYTES]
             for solve in solvers.values():
