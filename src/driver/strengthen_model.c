@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "driver/search_progress.h"
 #include "models/formulation.h"
 #include "schedule/bound/lower_bound.h"
@@ -17,7 +18,10 @@
  * few seconds of one core for any network, so that the model does not depend on
  * the clock.  Rounds of the period take about as long for any graph. */
 #define DEFAULT_WORK INT64_C(2500000000)
-#define LARGE_WORK   INT64_C(2000000000) /* reading takes its share */
+#define LARGE_WORK   INT64_C(2000000000) /* less for each op, which is read and \
+                                          */
+#define WORK_PER_OP INT64_C(15000)       /* placed by list schedulers */
+#define LEAST_WORK  INT64_C(1000000000)
 enum { LARGE_OPS = 1000, PERIOD_ROUNDS = 4 };
 
 /* The same for the bound of the full instance after the search, for networks
@@ -125,7 +129,10 @@ static void set_default_effort(const mo_instance *x,
     if (options->objective == MO_OBJECTIVE_PERIOD)
         options->rounds = PERIOD_ROUNDS;
     else
-        options->max_work = x->n > LARGE_OPS ? LARGE_WORK : DEFAULT_WORK;
+        options->max_work =
+            x->n <= LARGE_OPS
+                ? DEFAULT_WORK
+                : mo_max_i64(LARGE_WORK - WORK_PER_OP * x->n, LEAST_WORK);
 }
 
 mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
