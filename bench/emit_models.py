@@ -44,8 +44,8 @@ def networks(folder):
 
 
 def emit(graph, cluster, fusion, model):
-    """Returns processor seconds, the known makespan and the formulation; None
-    where no placement fits into memory."""
+    """Returns processor seconds, the known makespan in units of the model, and
+    the formulation; None where no placement fits into memory."""
     if not os.path.exists(graph):
         subprocess.run(["moirai-zoo", os.path.basename(graph)[:-8], "-o",
                         graph], check=True)
@@ -60,9 +60,11 @@ def emit(graph, cluster, fusion, model):
         head = file.read(4096)
     known = re.search(r"is a schedule of ([0-9.]+) us", head)
     form = re.search(r"formulation: (\S+)", head)
+    unit = re.search(r"time unit: (\d+) (\S+)", head)
+    unit_us = int(unit[1]) * {"ns": 1e-3, "us": 1, "ms": 1e3, "s": 1e6}[unit[2]]
     seconds = (after.ru_utime + after.ru_stime - before.ru_utime -
                before.ru_stime)
-    return seconds, float(known[1]) if known else None, form[1]
+    return seconds, float(known[1]) / unit_us if known else None, form[1]
 
 
 def solve_highs(model, limit):
