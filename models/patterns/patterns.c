@@ -5,23 +5,26 @@
  *
  *     p_S_a_b_v   1: segment S runs by variant v of those with its entry op on
  *                 device a and its exit op on b
- *     c_u         end of the cut op u
- *     x_i_k, s_i, t_I   as in the other formulations; they follow from p
+ *     p_n_0_0_0   1: all n segments run by their parts of the incumbent; q
+ * below c_u         end of the cut op u x_i_k, s_i, t_I   as in the other
+ * formulations; they follow from p
  *
  *     minimise w
  *
- *     choice    sum_abv p_Sabv = 1                        every segment S
+ *     choice    sum_abv p_Sabv + q = 1                    every segment S
  *     boundary  x_ua = sum_bv p_Sabv                      u enters segment S
  *     place     x_ik = sum of the p that have op i on k
  *     finish    c_v = c_u + sum_abv d_Sabv p_Sabv         v is the exit of S
  *     makespan  w >= c_u + sum_abv d_Sabv p_Sabv          of the last segment
  *     begin     s_i = c_u + sum of p times the start of i in it
  *     send      t_I = c_u + sum of p times the start of I in it
- *     memory    (models/frame/memory_rows.h)
+ *     memory    sum of p times its bytes on k <= capacity of k
  *
- * d is the length of a pattern.  Every choice is a schedule, so the optimum is
- * an upper bound: the best of the patterns.  It is that of the instance where
- * the patterns of an optimal schedule are among them.
+ * d is the length of a pattern.  q occurs in every row as the known pattern of
+ * the segment does: solvers find this one column before they solve an LP, where
+ * memory keeps them from combining patterns.  Every choice is a schedule, so
+ * the optimum is an upper bound: the best of the patterns.  It is that of the
+ * instance where the patterns of an optimal schedule are among them.
  *
  * patterns-lower has the same p, one for each pair of devices, with lower
  * bounds of their lengths, and no x but those of cut ops.  Every schedule is a
@@ -33,7 +36,6 @@
 
 #include "base/array.h"
 #include "models/formulation.h"
-#include "models/frame/memory_rows.h"
 #include "models/patterns/pattern_set.h"
 #include "models/sink/scale.h"
 #include "models/transfer_number.h"
@@ -60,11 +62,12 @@ typedef struct patterns {
     size_t *first_choice; /* by segment, and the end */
     send *sends;          /* by segment, then number */
     size_t n_sends, sends_room;
-    bool *used; /* by op and device: there is a column x */
-    mo_memory_rows *memory;
+    bool *used;     /* by op and device: there is a column x */
+    int64_t *bytes; /* scratch, by p and q: memory on a device */
 
     /* Columns. */
     int first_p, first_c, first_s, first_t;
+    int whole;  /* q; -1: none */
     int *place; /* by op and device, or -1 */
 } patterns;
 
@@ -74,7 +77,7 @@ static void release_patterns(void *state)
 
     if (!m)
         return;
-    mo_memory_rows_free(m->memory);
+    free(m->bytes);
     free(m->choices);
     free(m->first_choice);
     free(m->sends);
@@ -256,8 +259,10 @@ static mo_status prepare(const mo_frame *frame, bool lower, void **state,
     m->set = frame->patterns;
     m->lower = lower;
     status = list_columns(m, err);
-    if (status == MO_OK && !lower)
-        status = mo_memory_rows_new(frame, &m->memory, err);
+    if (status == MO_OK) {
+        m->bytes = calloc(m->n_choices + 1, sizeof *m->bytes);
+        status = m->bytes ? MO_OK : mo_fail_memory(err);
+    }
     if (status == MO_OK)
         *state = m;
     else
@@ -325,6 +330,13 @@ static void declare_choices(patterns *m, mo_sink *sink)
                            .upper = 1,
                            .value = c->pattern && c->pattern->is_known });
     }
+    m->whole = -1;
+    if (has_start(m) && m->set->n > 1)
+        m->whole = mo_sink_column(
+            sink, &(mo_variable){ .role = MO_VARIABLE_ROLE_PATTERN,
+                                  .number = { m->set->n },
+                                  .kind = MO_VARIABLE_BINARY,
+                                  .upper = 1 });
 }
 
 static void declare_places(patterns *m, mo_sink *sink)
@@ -417,7 +429,6 @@ static void declare_columns(void *state, mo_sink *sink)
         return;
     declare_starts(m, sink);
     declare_sends(m, sink);
-    mo_memory_rows_columns(m->memory, NULL, sink);
 }
 
 static int place_column(const void *state, int op, int device)
@@ -434,12 +445,30 @@ static void add_begin(const patterns *m, mo_sink *sink, int segment)
         mo_sink_term(sink, m->first_c + segment - 1, -1);
 }
 
+/* Adds coef * q. */
+static void add_whole(const patterns *m, mo_sink *sink, double coef)
+{
+    if (m->whole >= 0)
+        mo_sink_term(sink, m->whole, coef);
+}
+
+/* Adds -q if the incumbent has op, of that segment, on the device. */
+static void add_whole_place(const patterns *m, mo_sink *sink, int segment,
+                            int op, int device)
+{
+    const mo_pattern *known = known_pattern(m, segment);
+
+    if (known && known->device[op - m->set->first[segment]] == device)
+        add_whole(m, sink, -1);
+}
+
 static void write_choice_rows(const patterns *m, mo_sink *sink)
 {
     mo_sink_family(sink, "choice");
     for (int s = 0; s < m->set->n; s++) {
         for (size_t i = m->first_choice[s]; i < m->first_choice[s + 1]; i++)
             mo_sink_term(sink, m->first_p + (int) i, 1);
+        add_whole(m, sink, 1);
         mo_sink_row(sink, MO_EQ, 1);
     }
     mo_sink_family(sink, "boundary");
@@ -453,6 +482,7 @@ static void write_choice_rows(const patterns *m, mo_sink *sink)
             for (size_t i = m->first_choice[s]; i < m->first_choice[s + 1]; i++)
                 if (m->choices[i].from == a)
                     mo_sink_term(sink, m->first_p + (int) i, -1);
+            add_whole_place(m, sink, s - 1, mo_pattern_set_entry(m->set, s), a);
             mo_sink_row(sink, MO_EQ, 0);
         }
 }
@@ -479,6 +509,7 @@ static void write_place_rows(const patterns *m, mo_sink *sink)
                      i++)
                     if (has_on(m, &m->choices[i], op, k))
                         mo_sink_term(sink, m->first_p + (int) i, -1);
+                add_whole_place(m, sink, s, op, k);
                 mo_sink_row(sink, MO_EQ, 0);
             }
 }
@@ -495,6 +526,7 @@ static void write_length_rows(const patterns *m, mo_sink *sink)
         for (size_t i = m->first_choice[s]; i < m->first_choice[s + 1]; i++)
             mo_sink_term(sink, m->first_p + (int) i,
                          -to_units(m, m->choices[i].ns));
+        add_whole(m, sink, -to_units(m, known_ns(m, s)));
         mo_sink_row(sink, is_last ? MO_GE : MO_EQ, 0);
     }
 }
@@ -503,6 +535,7 @@ static void write_begin_rows(const patterns *m, mo_sink *sink)
 {
     mo_sink_family(sink, "begin");
     for (int s = 0; s < m->set->n; s++) {
+        const mo_pattern *known = known_pattern(m, s);
         int first = m->set->first[s];
 
         for (int op = first; op < m->set->first[s + 1]; op++) {
@@ -512,12 +545,16 @@ static void write_begin_rows(const patterns *m, mo_sink *sink)
                 mo_sink_term(
                     sink, m->first_p + (int) i,
                     -to_units(m, m->choices[i].pattern->start_ns[op - first]));
+            if (known)
+                add_whole(m, sink, -to_units(m, known->start_ns[op - first]));
             mo_sink_row(sink, MO_EQ, 0);
         }
     }
     mo_sink_family(sink, "send");
     for (size_t t = 0; t < m->n_sends; t++) {
         int s = m->sends[t].segment;
+        int64_t known_send_ns =
+            find_send_ns(m, known_pattern(m, s), m->sends[t].number);
 
         mo_sink_term(sink, m->first_t + (int) t, 1);
         add_begin(m, sink, s);
@@ -528,14 +565,67 @@ static void write_begin_rows(const patterns *m, mo_sink *sink)
             if (ns > 0)
                 mo_sink_term(sink, m->first_p + (int) i, -to_units(m, ns));
         }
+        if (known_send_ns > 0)
+            add_whole(m, sink, -to_units(m, known_send_ns));
         mo_sink_row(sink, MO_EQ, 0);
+    }
+}
+
+static int64_t pattern_bytes(const patterns *m, const mo_pattern *p,
+                             int segment, int device)
+{
+    int first = m->set->first[segment];
+    int64_t bytes = 0;
+
+    for (int i = first; i < m->set->first[segment + 1]; i++)
+        if (p->device[i - first] == device)
+            bytes += m->x->memory_bytes[i];
+    return bytes;
+}
+
+/* Over p, not x: presolve then removes all columns but p. */
+static void write_memory_rows(const patterns *m, mo_sink *sink)
+{
+    const mo_instance *x = m->x;
+    size_t n = m->n_choices;
+    int64_t all = 0;
+
+    if (m->frame->regime.memory == MO_MEMORY_NONE)
+        return;
+    for (int i = 0; i < x->n; i++)
+        all = all < INT64_MAX - x->memory_bytes[i] ? all + x->memory_bytes[i]
+                                                   : INT64_MAX;
+    mo_sink_family(sink, "memory");
+    for (int k = 0; k < x->n_devices; k++) {
+        mo_memory_scale scale;
+
+        if (all <= x->capacity_bytes[k])
+            continue;
+        m->bytes[n] = 0;
+        for (size_t i = 0; i < n; i++) {
+            const choice *c = &m->choices[i];
+
+            m->bytes[i] = pattern_bytes(m, c->pattern, c->segment, k);
+            if (c->pattern->is_known && m->whole >= 0)
+                m->bytes[n] += m->bytes[i];
+            /* Far over the capacity excludes no more than a little over it. */
+            if (m->bytes[i] / 2 > x->capacity_bytes[k])
+                m->bytes[i] = 2 * x->capacity_bytes[k] + 1;
+        }
+        scale =
+            mo_memory_scale_for(m->bytes, (int) n + 1, x->capacity_bytes[k]);
+        for (size_t i = 0; i < n; i++)
+            mo_sink_term(sink, m->first_p + (int) i,
+                         mo_memory_scale_size(&scale, m->bytes[i]));
+        add_whole(m, sink, mo_memory_scale_size(&scale, m->bytes[n]));
+        mo_sink_row(sink, MO_LE,
+                    mo_memory_scale_size(&scale, x->capacity_bytes[k]));
     }
 }
 
 static void write_rows(void *state, mo_sink *sink)
 {
     const patterns *m = state;
-    const mo_memory_rows_source columns = { .state = m, .place = place_column };
 
     if (mo_sink_failed(sink))
         return; /* not all columns are there */
@@ -545,7 +635,7 @@ static void write_rows(void *state, mo_sink *sink)
     if (m->lower)
         return;
     write_begin_rows(m, sink);
-    mo_memory_rows_write(m->memory, &columns, sink);
+    write_memory_rows(m, sink);
 }
 
 static int count_transfers(const void *state)

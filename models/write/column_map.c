@@ -66,8 +66,9 @@ static void set_transfer(const mo_model *model, int number, fields *f, int at)
 static void set_ends(const mo_model *model, int segment, fields *f)
 {
     const mo_pattern_set *set = model->frame->patterns;
-    int u = mo_pattern_set_entry(set, segment),
-        v = mo_pattern_set_exit(set, segment);
+    bool whole = segment == set->n;
+    int u = whole ? MO_FREE : mo_pattern_set_entry(set, segment),
+        v = whole ? MO_FREE : mo_pattern_set_exit(set, segment);
 
     f->op[0] = u == MO_FREE ? NULL : set->x->op_names[u];
     f->op[1] = v == MO_FREE ? NULL : set->x->op_names[v];

@@ -21,6 +21,7 @@ enum { MODEL, START, MAP, OUTPUTS };
 
 typedef struct settings {
     mo_prepare_options prepare;
+    const char *side;   /* of --patterns, or NULL */
     const char *format; /* NULL: by the name of the output */
     mo_output_file outputs[OUTPUTS];
     mo_strengthen_options strengthen;
@@ -93,6 +94,29 @@ static mo_status write_outputs(const settings *s, const mo_cli_emit *emit,
     return mo_cli_emit_model(emit, wants_mps(s), o[MODEL].out, err);
 }
 
+/* Without --formulation the size of the compact model decides, unless patterns
+ * have no rows for the objective or the memory. */
+static mo_status choose_formulation(mo_prepare_options *p, const char *side,
+                                    mo_error *err)
+{
+    bool is_default = !p->formulation && !side;
+
+    if (side && !p->formulation)
+        p->formulation = mo_formulation_patterns.name;
+    mo_prepare_match_objective(p);
+    p->by_size = is_default &&
+                 mo_prepare_objective(p) == MO_OBJECTIVE_LATENCY &&
+                 mo_prepare_regime(p).memory != MO_MEMORY_LIVE;
+    if (!side)
+        return MO_OK;
+    if (strcmp(p->formulation, mo_formulation_patterns.name) != 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "--patterns is for --formulation patterns alone");
+    if (strcmp(side, "lower") == 0)
+        p->formulation = mo_formulation_patterns_lower.name;
+    return MO_OK;
+}
+
 static mo_status run_emit(void *context, char **operands, size_t n_operands,
                           mo_error *err)
 {
@@ -104,11 +128,12 @@ static mo_status run_emit(void *context, char **operands, size_t n_operands,
     mo_status status;
 
     (void) n_operands;
-    mo_prepare_match_objective(&s->prepare);
+    status = choose_formulation(&s->prepare, s->side, err);
     /* A model is not printed on a terminal, unless -o - is given. */
     if (!s->outputs[MODEL].path && (s->stats || !isatty(STDOUT_FILENO)))
         s->outputs[MODEL].path = "-";
-    status = mo_prepare_check(&s->prepare, path, err);
+    if (status == MO_OK)
+        status = mo_prepare_check(&s->prepare, path, err);
     if (status == MO_OK)
         status = mo_strengthen_check(&s->strengthen, &s->prepare, err);
     if (status == MO_OK && s->json && !s->stats)
@@ -164,6 +189,9 @@ int main(int argc, char **argv)
     const mo_option options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
         MO_STRENGTHEN_OPTIONS(&s.strengthen),
+        { 0, "patterns", "SIDE",
+          "schedules of segments (upper, default) or their lower bounds",
+          MO_OPTION_TEXT, .to = &s.side, .choices = "upper|lower" },
         { 0, "unit", "UNIT", "time unit of the model (default us)",
           MO_OPTION_TEXT, .to = &s.prepare.unit, .choices = "ns|us|ms|s" },
         { 0, "format", "FORMAT",

@@ -460,10 +460,11 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
     if (status == MO_OK && s->settings_of && !s->settings_of->write_ops)
         return place_layers(s, operands[0], err);
     if (status == MO_OK &&
-        strcmp(s->prepare.formulation, mo_formulation_sct.name) == 0)
+        mo_formulation_of(s->prepare.formulation)->lacks_places)
         status = mo_fail(err, MO_E_USAGE,
-                         "the model of sct does not say where ops are; take "
-                         "another --formulation");
+                         "the model of %s does not say where ops are; take "
+                         "another --formulation",
+                         s->prepare.formulation);
     if (status == MO_OK)
         status = mo_strengthen_check(&s->strengthen, &s->prepare, err);
     if (status == MO_OK)

@@ -3,6 +3,7 @@
 
 #include "driver/prepare.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,12 @@
 #include "cost/predict/fused_time.h"
 #include "graph/phases.h"
 #include "ingest/read.h"
+#include "models/compact/estimate.h"
 #include "schedule/bound/memory_bound.h"
+
+/* A compact model of more rows is replaced by one of patterns, if any may be
+ * written. */
+enum { MANY_ROWS = 1000 * 1000 };
 
 static mo_tensors tensors_of(const mo_prepare_options *p)
 {
@@ -244,6 +250,7 @@ const mo_graph *mo_problem_placed(const mo_problem *problem)
 void mo_prepared_clear(mo_prepared *prepared)
 {
     mo_schedule_free(prepared->start);
+    mo_pattern_set_free(prepared->patterns);
     mo_proven_bounds_free(prepared->strength);
     mo_problem_clear(&prepared->loaded);
     *prepared = (mo_prepared){ 0 };
@@ -302,6 +309,59 @@ static int64_t fixed_unit_ns(const char *unit, const mo_frame *frame)
     return ns;
 }
 
+/* Fails in the sink: the rest of the model is dropped. */
+static void stop_counting(void *context)
+{
+    mo_fail(&((mo_sink *) context)->failure, MO_E_LIMIT, "enough rows");
+}
+
+static mo_status has_many_rows(const mo_model *model, bool *many, mo_error *err)
+{
+    static const mo_sink_kind rows_only = { .passes = 1, .wants_rows = true };
+    mo_sink *sink = mo_sink_new(&rows_only, sizeof *sink, err);
+    mo_status status;
+
+    if (!sink)
+        return MO_E_MEMORY;
+    sink->row_limit = MANY_ROWS;
+    sink->on_row_limit = stop_counting;
+    sink->context = sink;
+    status = mo_model_write(model, sink, err);
+    mo_sink_free(sink);
+    *many = status == MO_E_LIMIT;
+    return *many ? MO_OK : status;
+}
+
+/* Makes the model of the options, or that of patterns where it is chosen by
+ * size.  A compact model that is far too large is not built. */
+static mo_status make_model(const mo_prepare_options *p,
+                            const mo_driver_log *logger, const mo_frame *frame,
+                            mo_prepared_model *model, mo_error *err)
+{
+    bool may_replace =
+        p->by_size && frame->patterns && frame->patterns->has_known;
+    bool many =
+        may_replace && mo_compact_estimate_rows(frame, MANY_ROWS) >= MANY_ROWS;
+    mo_status status = MO_OK;
+
+    if (!many)
+        status = mo_model_make(formulation_of(p), frame, &model->identity,
+                               &model->model, err);
+    if (may_replace && !many && status == MO_OK)
+        status = has_many_rows(&model->model, &many, err);
+    if (!many)
+        return status;
+    if (!logger->quiet)
+        fprintf(stderr,
+                "%s: --formulation compact has more than a million rows: this "
+                "is --formulation patterns, whose optimum is the best of its "
+                "patterns\n",
+                logger->command);
+    mo_model_clear(&model->model);
+    return mo_model_make(&mo_formulation_patterns, frame, &model->identity,
+                         &model->model, err);
+}
+
 mo_status mo_prepare_model(const mo_prepare_options *p,
                            const mo_driver_log *logger, mo_prepared *made,
                            mo_prepared_model *model, mo_error *err)
@@ -316,7 +376,6 @@ mo_status mo_prepare_model(const mo_prepare_options *p,
     int64_t unit_ns;
 
     mo_driver_log_step(logger, &step, "building the model");
-    made_of.formulation = formulation->name;
     made_of.regime = mo_prepare_regime(p);
     made_of.in_flight = p->in_flight;
     if (formulation->has_regime)
@@ -328,8 +387,8 @@ mo_status mo_prepare_model(const mo_prepare_options *p,
         status = mo_frame_set_unit(frame, unit_ns, err);
     if (status == MO_OK) {
         frame->in_flight = (int) p->in_flight;
-        status = mo_model_make(formulation, frame, &model->identity,
-                               &model->model, err);
+        frame->patterns = made->patterns;
+        status = make_model(p, logger, frame, model, err);
     }
     mo_progress_end(&step);
     if (status != MO_OK) {
@@ -337,6 +396,7 @@ mo_status mo_prepare_model(const mo_prepare_options *p,
         return status;
     }
     model->frame = frame;
+    made_of.formulation = model->model.formulation->name;
     made_of.unit_ns = model->model.frame->unit_ns;
     mo_identity_make(x, &made_of, &model->identity);
     mo_driver_log_info(logger, "prepared in %.2f s, no schedule above %.3f us",

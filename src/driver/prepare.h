@@ -19,13 +19,15 @@
 #include "models/frame/frame.h"
 #include "models/model.h"
 #include "models/frame/proven_bounds.h"
+#include "models/patterns/pattern_set.h"
 
 /* Options of the command line. */
 typedef struct mo_prepare_options {
     mo_driver_load_options load;
     mo_read_options read; /* freed by the command */
     const char *fusion;
-    const char *formulation;                   /* NULL: that of the objective */
+    const char *formulation; /* NULL: that of the objective */
+    bool by_size; /* patterns instead of compact where that is too large */
     const char *congestion, *tensors, *memory; /* NULL: the default */
     const char *objective;                     /* NULL: latency */
     int64_t in_flight; /* most requests in flight; 0: no limit */
@@ -120,6 +122,7 @@ typedef struct mo_problem {
 typedef struct mo_prepared {
     mo_problem loaded;
     mo_proven_bounds *strength; /* NULL: there was no search */
+    mo_pattern_set *patterns;   /* NULL: likewise, or no use for them */
     mo_schedule *start;         /* the best schedule, or NULL */
     int64_t start_ns;           /* its makespan or period, by the objective */
     bool search_is_full;        /* the search was not cut short */

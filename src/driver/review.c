@@ -28,15 +28,15 @@ void mo_review_clear(mo_review *r)
     mo_locate_result_clear(&r->located);
 }
 
-/* The model of m-SCT has no assignment columns. */
 static mo_status check_places(const mo_provenance *origin, mo_error *err)
 {
     if (!origin->has_options ||
-        strcmp(origin->formulation, mo_formulation_sct.name) != 0)
+        !mo_formulation_of(origin->formulation)->lacks_places)
         return MO_OK;
     return mo_fail(err, MO_E_INPUT,
-                   "a solution of sct does not say where ops are: there is "
-                   "nothing to check");
+                   "a solution of %s does not say where ops are: there is "
+                   "nothing to check",
+                   origin->formulation);
 }
 
 /* Rules that are given take precedence over those of the origin. */

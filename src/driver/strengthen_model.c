@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "driver/search_progress.h"
 #include "models/formulation.h"
+#include "schedule/bound/lower_bound.h"
 #include "schedule/period/modulo_schedule.h"
 #include "solvers/process/interrupt.h"
 #include "solvers/search/driver/strengthen.h"
@@ -16,7 +18,16 @@
  * few seconds of one core for any network, so that the model does not depend on
  * the clock.  Rounds of the period take about as long for any graph. */
 #define DEFAULT_WORK INT64_C(2500000000)
-enum { PERIOD_ROUNDS = 4 };
+#define LARGE_WORK   INT64_C(2000000000) /* less for each op, which is read and \
+                                          */
+#define WORK_PER_OP INT64_C(15000)       /* placed by list schedulers */
+#define LEAST_WORK  INT64_C(1000000000)
+enum { LARGE_OPS = 1000, PERIOD_ROUNDS = 4 };
+
+/* The same for the bound of the full instance after the search, for networks
+ * that are not large, where the gap is. */
+#define BOUND_WORK INT64_C(800000000)
+#define LEAST_GAP  0.01
 
 /* Limits of the default effort, in seconds: the last resort on slow machines;
  * and of the period, whose model has nothing of the search. */
@@ -26,11 +37,19 @@ enum { PERIOD_ROUNDS = 4 };
 /* A search that was stopped after so many seconds is a full one. */
 #define FULL_S 2.0
 
+static bool takes_patterns(const mo_prepare_options *p)
+{
+    return p->by_size ||
+           strcmp(p->formulation, mo_formulation_patterns.name) == 0 ||
+           strcmp(p->formulation, mo_formulation_patterns_lower.name) == 0;
+}
+
 /* Whether the formulation has a use for a search. */
 static bool takes_search(const mo_strengthen_options *s,
                          const mo_prepare_options *p)
 {
     return strcmp(p->formulation, mo_formulation_compact.name) == 0 ||
+           takes_patterns(p) ||
            (strcmp(p->formulation, mo_formulation_period.name) == 0 &&
             !s->writes_model);
 }
@@ -43,10 +62,11 @@ mo_status mo_strengthen_check(const mo_strengthen_options *s,
                        "--strengthen and --no-strengthen contradict each "
                        "other; give one of them");
     if (s->seconds > 0 && !takes_search(s, p))
-        return mo_fail(err, MO_E_USAGE,
-                       "--strengthen is for --formulation compact alone; %s "
-                       "has no rows for what is proven",
-                       p->formulation);
+        return mo_fail(
+            err, MO_E_USAGE,
+            "--strengthen is for --formulation compact and patterns; %s "
+            "has no rows for what is proven",
+            p->formulation);
     return MO_OK;
 }
 
@@ -103,12 +123,16 @@ static bool is_full_search(const mo_stop *stop, double limit_s)
     return !is_interrupted() && (limit_s >= FULL_S || !mo_stop_reached(stop));
 }
 
-static void set_default_effort(mo_search_strengthen_options *options)
+static void set_default_effort(const mo_instance *x,
+                               mo_search_strengthen_options *options)
 {
     if (options->objective == MO_OBJECTIVE_PERIOD)
         options->rounds = PERIOD_ROUNDS;
     else
-        options->max_work = DEFAULT_WORK;
+        options->max_work =
+            x->n <= LARGE_OPS
+                ? DEFAULT_WORK
+                : mo_max_i64(LARGE_WORK - WORK_PER_OP * x->n, LEAST_WORK);
 }
 
 mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
@@ -127,13 +151,39 @@ mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
                                              .context = &progress };
     mo_status status;
 
-    set_default_effort(&options);
+    set_default_effort(x, &options);
     mo_stop_after(&stop, limit_s);
     stop.signaled = is_interrupted;
     mo_search_progress_begin(&progress, logger, "searching");
     status = mo_search_strengthen(x, regime, &options, proven, start, err);
     mo_search_progress_end(&progress);
     *is_full = is_full_search(&stop, limit_s);
+    return status;
+}
+
+/* Raises what the search has proven to the bound of the full instance
+ * (schedule/bound/lower_bound.h), where a gap is left that a solver would not
+ * close. */
+static mo_status raise_lower(const mo_instance *x, const mo_regime *regime,
+                             const mo_stop *stop, mo_prepared *made,
+                             mo_error *err)
+{
+    int64_t *lower_ns = &made->strength->lower_ns;
+    double gap_ns = (double) (made->start_ns - *lower_ns);
+    _Atomic int64_t work = 0;
+    const mo_stop part = { .deadline_ns = INT64_MAX,
+                           .work = &work,
+                           .max_work = BOUND_WORK,
+                           .outer = stop };
+    mo_lower_bound lower = { 0 };
+    mo_status status;
+
+    if (!made->start || gap_ns <= LEAST_GAP * (double) made->start_ns ||
+        x->n > LARGE_OPS || mo_stop_reached(stop))
+        return MO_OK;
+    status = mo_bound_lower_until(x, regime, &part, &lower, err);
+    if (status == MO_OK && lower.bound_ns > *lower_ns)
+        *lower_ns = lower.bound_ns;
     return status;
 }
 
@@ -167,7 +217,13 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
     if (s->none || s->seconds == 0 || !takes_search(s, p))
         return MO_OK;
     if (by_default)
-        set_default_effort(&options);
+        set_default_effort(x, &options);
+    if (takes_patterns(p)) {
+        status = mo_pattern_set_new(x, p->slack, &made->patterns, err);
+        if (status != MO_OK)
+            return status;
+        options.patterns = made->patterns;
+    }
     mo_stop_after(&stop, limit_s);
     stop.signaled = is_interrupted;
     mo_search_progress_begin(&progress, logger, "searching");
@@ -177,6 +233,9 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
     if (status == MO_OK && made->start)
         status = mo_period_objective(x, options.objective, options.in_flight,
                                      made->start, &made->start_ns, err);
+    if (status == MO_OK && by_default &&
+        options.objective == MO_OBJECTIVE_LATENCY)
+        status = raise_lower(x, &regime, &stop, made, err);
     if (status != MO_OK)
         return status;
     made->search_is_full = is_full_search(&stop, limit_s);

@@ -18,8 +18,8 @@
 #include "base/minmax.h"
 #include "solvers/search/decomp/compose.h"
 
-/* Most terms of a model's rows by patterns: some 40 MB as LP. */
-enum { MAX_TERMS = 1500000 };
+/* Most terms of a model's rows by patterns: some 15 MB as LP. */
+enum { MAX_TERMS = 600000 };
 
 /* A pattern of a class, or a direct transfer where it has no part. */
 typedef struct candidate {
