@@ -105,9 +105,11 @@ static mo_status find_segments(mo_proof_chain *c, const mo_proof *proof,
     return MO_OK;
 }
 
+/* Equal spans have segments of the same classes between their ends, unless these
+ * differ in the numbers of groups. */
 static bool may_match(const mo_proof_chain *c, int first, int other, int n)
 {
-    for (int i = 1; i + 1 < n; i++)
+    for (int i = 1; i + 1 < n && c->domains.x->n_groups == 0; i++)
         if (c->classes->of[first + i] != c->classes->of[other + i])
             return false;
     for (int i = 0; i < n; i++) {

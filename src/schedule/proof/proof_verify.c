@@ -73,8 +73,7 @@ static bool pin_with_group(mo_instance *x, int op, int device)
 }
 
 /* Makes the segment an instance that begins with the end of u.  Unless it is a
- * span, v takes no time and no memory, and both leave their groups: a
- * relaxation. */
+ * span, v takes no time and no memory: a relaxation. */
 static mo_status make_part(const verifier *v, const mo_bound_segment *s,
                            const mo_proof_entry *e, mo_sub_instance **part,
                            bool *possible, mo_error *err)
@@ -99,10 +98,7 @@ static mo_status make_part(const verifier *v, const mo_bound_segment *s,
     mo_instance *x = (*part)->x;
 
     *possible = true;
-    if (s->u != MO_FREE && !is_span)
-        x->group[0] = MO_FREE;
     if (s->v != MO_FREE && !is_span) {
-        x->group[n - 1] = MO_FREE;
         x->memory_bytes[n - 1] = x->weight_bytes[n - 1] = 0;
         memset(x->p_ns + (size_t) (n - 1) * K, 0, K * sizeof *x->p_ns);
     }
