@@ -132,8 +132,9 @@ static void put_bounds(const mo_report_verdict *r, mo_out *out)
     if (r->bound_claimed)
         mo_out_printf(out, " (claimed by %s)", r->bound_by);
     else if (is_by_proof(r))
-        mo_out_printf(out, " (%s verified, %zu entries)", r->bound_by,
-                      r->proof->n_entries);
+        mo_out_printf(out, " (%s verified, %zu %s)", r->bound_by,
+                      r->proof->n_entries,
+                      r->proof->n_entries == 1 ? "entry" : "entries");
     else
         mo_out_printf(out, " (%s, recomputed)", r->bound_by);
     mo_out_printf(out, ", gap %s %%\n",
