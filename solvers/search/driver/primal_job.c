@@ -173,12 +173,18 @@ static mo_status start_by_hint(const job_run *t, mo_schedule **start_from,
 static mo_primal_anneal_options anneal_options(const job_run *t)
 {
     const mo_search_primal_job *it = t->it;
+    mo_primal_anneal_options options = { .seed = it->seed,
+                                         .moves = it->effort,
+                                         .enough_ns =
+                                             t->cls->lower_ns[it->boundary],
+                                         .stop = t->stop };
 
-    return (mo_primal_anneal_options){ .seed = it->seed,
-                                       .moves = it->effort,
-                                       .enough_ns =
-                                           t->cls->lower_ns[it->boundary],
-                                       .stop = t->stop };
+    if (it->fork && it->fork->n_classes > 0 && it->fork->classes[0].count > 1) {
+        options.branch_ops = it->fork->classes[0].members;
+        options.n_branches = it->fork->classes[0].count;
+        options.branch_n = it->fork->classes[0].n;
+    }
+    return options;
 }
 
 /* Anneals from the best so far, at least once, until `patience` runs in a row

@@ -303,6 +303,8 @@ mo_status mo_primal_anneal(const mo_instance *x, const mo_regime *regime,
     /* Removes what an ablation study switches off. */
     if (mo_ablated(MO_ABLATION_anneal))
         used.moves = 0;
+    if (mo_ablated(MO_ABLATION_anneal_branch))
+        used.branch_ops = NULL;
     used.eject = used.eject && !mo_ablated(MO_ABLATION_anneal_eject);
     used.oscillate =
         used.oscillate && !mo_ablated(MO_ABLATION_anneal_oscillate);

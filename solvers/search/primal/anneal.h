@@ -30,6 +30,11 @@ typedef struct mo_primal_anneal_options {
                                ejects others in the same move; else sets move
                                as far as there is room */
     const mo_stop *stop;
+
+    /* Equal branches, for moves that copy one onto another: op j of branch r
+     * is branch_ops[r * branch_n + j]. NULL: none. */
+    const int *branch_ops;
+    int n_branches, branch_n;
 } mo_primal_anneal_options;
 
 typedef struct mo_primal_anneal_result {

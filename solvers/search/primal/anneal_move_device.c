@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moves in the neighbourhood of placements: one op or a connected set, with
- * what they eject from full devices. */
+/* Moves in the neighbourhood of placements: one op, a connected set, an
+ * exchange between two devices, a copy of a branch's placement. */
 #include "solvers/search/primal/anneal_state.h"
 
 #include "base/minmax.h"
 
 /* Largest set; a set ends with one more op with probability 1 / SET_ENDS. */
 enum { LARGEST_SET = 24, SET_ENDS = 12 };
+
+/* Of an exchange: most ops of a set, and ops drawn to find its counterpart. */
+enum { LARGEST_PART = 3, CANDIDATES = 8 };
 
 /* Renews transfer priorities by the priorities of the readers: keys of flows
  * that were not sent before are stale. */
@@ -58,6 +61,7 @@ bool mo_primal_anneal_assign_unit(mo_primal_anneal_state *w, int op, int device)
 void mo_primal_anneal_accept(mo_primal_anneal_state *w)
 {
     mo_incremental_sim_commit(w->trial);
+    w->is_new |= w->n_moves > 0;
     w->n_moves = 0;
     w->n_chain = 0;
 }
@@ -234,6 +238,73 @@ bool mo_primal_anneal_move_group(mo_primal_anneal_state *w, int op)
     for (int i = 0; i < n; i++)
         mo_primal_anneal_move_unit(w, w->set[i], device);
     return w->n_moves > 0 && mo_primal_anneal_eject(w);
+}
+
+/* Returns, of CANDIDATES random ops, a movable one on the device with about
+ * the same times as the set; -1: none. */
+static int find_counterpart(mo_primal_anneal_state *w, int device, int home,
+                            int64_t there_ns, int64_t home_ns)
+{
+    int64_t least_ns = INT64_MAX;
+    int best = -1;
+
+    for (int i = 0; i < CANDIDATES; i++) {
+        int op = mo_primal_anneal_random_below(w, w->x->n);
+        int64_t more_ns = mo_instance_p_ns(w->x, op, home) - home_ns;
+        int64_t less_ns = there_ns - mo_instance_p_ns(w->x, op, device);
+        int64_t worst_ns = mo_max_i64(more_ns, less_ns);
+
+        if (w->at->device[op] != device ||
+            mo_primal_anneal_has_moved(w, w->units->of_op[op]) ||
+            w->units->pin[w->units->of_op[op]] != MO_FREE ||
+            worst_ns >= least_ns)
+            continue;
+        least_ns = worst_ns;
+        best = op;
+    }
+    return best;
+}
+
+bool mo_primal_anneal_move_exchange(mo_primal_anneal_state *w, int op)
+{
+    int home = w->at->device[op], n, other;
+    int device = mo_primal_anneal_choose_device(w, op);
+    int64_t home_ns = 0, there_ns = 0;
+
+    n = grow_set(w, op, 1 + mo_primal_anneal_random_below(w, LARGEST_PART));
+    if (move_set(w, n, device) < n)
+        return false;
+    for (int i = 0; i < n; i++) {
+        home_ns += mo_instance_p_ns(w->x, w->set[i], home);
+        there_ns += mo_instance_p_ns(w->x, w->set[i], device);
+    }
+    other = find_counterpart(w, device, home, there_ns, home_ns);
+    return other >= 0 && mo_primal_anneal_assign_unit(w, other, home);
+}
+
+bool mo_primal_anneal_move_branch(mo_primal_anneal_state *w)
+{
+    const mo_primal_anneal_options *o = w->options;
+    const int *to, *from;
+    int first, last, kind = mo_primal_anneal_random_below(w, 3);
+    bool moved = false;
+
+    if (!o->branch_ops || o->n_branches < 2 || o->branch_n < 1)
+        return false;
+    to =
+        o->branch_ops +
+        (int64_t) mo_primal_anneal_random_below(w, o->n_branches) * o->branch_n;
+    from =
+        o->branch_ops +
+        (int64_t) mo_primal_anneal_random_below(w, o->n_branches) * o->branch_n;
+    first = kind == 0 ? 0 : mo_primal_anneal_random_below(w, o->branch_n);
+    last =
+        kind == 0
+            ? o->branch_n
+            : first + 1 + mo_primal_anneal_random_below(w, o->branch_n - first);
+    for (int j = first; j < last; j++)
+        moved |= mo_primal_anneal_assign_unit(w, to[j], w->at->device[from[j]]);
+    return moved;
 }
 
 /*

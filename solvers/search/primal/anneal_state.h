@@ -26,6 +26,7 @@ typedef struct mo_primal_anneal_critical_node {
     int blocker; /* the node that held its device or a resource while it was
                     ready; MO_PRIMAL_ANNEAL_NO_BLOCKER: it waited for an input
                   */
+    int log_at;  /* index of the blocker in the log */
 } mo_primal_anneal_critical_node;
 
 /* Limits of the move of an in-tree. */
@@ -70,7 +71,7 @@ typedef struct mo_primal_anneal_state {
     mo_random random;
     /* Move kinds that are drawn; another op move takes the place of others. */
     struct {
-        bool group, tree;
+        bool group, tree, order, release, justify;
     } draws;
 
     int64_t *room_bytes;    /* by device: free with the proposed moves; negative
@@ -87,6 +88,7 @@ typedef struct mo_primal_anneal_state {
     mo_primal_anneal_tree tree;
 
     mo_justification *back;
+    bool is_new;       /* placement changed since the last justification */
     int64_t *key;      /* by op: justified order, smaller goes first */
     int64_t *send_key; /* by flow: the same */
     int64_t *end_ns;   /* by node: ends that the order is computed from */
@@ -141,6 +143,11 @@ void mo_primal_anneal_add_room(mo_primal_anneal_state *w, int device,
 /* Moves of placements; they return as mo_primal_anneal_propose(). */
 bool mo_primal_anneal_move_op(mo_primal_anneal_state *w, int op);
 bool mo_primal_anneal_move_group(mo_primal_anneal_state *w, int op);
+bool mo_primal_anneal_move_branch(mo_primal_anneal_state *w);
+
+/* Exchanges a small set with an op of another device, so that loads change by
+ * less than an op takes. */
+bool mo_primal_anneal_move_exchange(mo_primal_anneal_state *w, int op);
 
 /* Places an in-tree that has the op by dynamic programming. */
 bool mo_primal_anneal_move_tree(mo_primal_anneal_state *w, int op);

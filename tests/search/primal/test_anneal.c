@@ -208,13 +208,18 @@ START_TEST(it_stops_when_it_is_good_enough)
 END_TEST
 
 /* Ten branches of two ops on equal devices: half of them go to each. */
-START_TEST(equal_branches_are_shared_out)
+START_TEST(branches_are_copied)
 {
     static const char graph[] =
         "* t.A=10; * t.B=10; *>* bytes=8; u t.A=0; v t.A=0;"
         "a0;b0;a1;b1;a2;b2;a3;b3;u>a0;u>a1;u>a2;u>a3;"
         "a0>b0;a1>b1;a2>b2;a3>b3;b0>v;b1>v;b2>v;b3>v";
-    mo_primal_anneal_options options = { .seed = 3, .moves = 2000 };
+    static const int branches[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    mo_primal_anneal_options options = { .seed = 3,
+                                         .moves = 2000,
+                                         .branch_ops = branches,
+                                         .n_branches = 4,
+                                         .branch_n = 2 };
     mo_primal_anneal_result annealed = { 0 };
     mo_schedule *start;
     problem p = { 0 };
@@ -323,7 +328,7 @@ SUITE(anneal)
     TEST(the_same_seed_gives_the_same_answer);
     TEST(it_stops_on_request);
     TEST(it_stops_when_it_is_good_enough);
-    TEST(equal_branches_are_shared_out);
+    TEST(branches_are_copied);
     SOME(small_problems_are_nearly_always_solved, 3, 1);
     SOME(many_ops_improve_and_stay_valid, 40, 2);
 }
