@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/option.h"
 #include "base/out.h"
@@ -68,6 +69,15 @@ static mo_status describe_instance(const settings *s, const char *file,
     return status;
 }
 
+/* Standard input and pipes cannot. */
+static bool can_be_read_again(const char *path)
+{
+    struct stat about;
+
+    return strcmp(path, "-") != 0 && stat(path, &about) == 0 &&
+           (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
+}
+
 /* Lists the inputs of a model that has no graph without the sizes of dynamic
  * ones. Returns false if it is none, or sizes were given. */
 static bool describe_inputs(const settings *s, const char *path)
@@ -76,7 +86,7 @@ static bool describe_inputs(const settings *s, const char *path)
     mo_model_inputs inputs = { 0 };
     bool is_dynamic = false;
 
-    if (s->dot || s->instance || strcmp(path, "-") == 0 ||
+    if (s->dot || s->instance || !can_be_read_again(path) ||
         s->prepare.read.shapes.count + s->prepare.read.values.count > 0)
         return false;
     if (mo_read_list_inputs(path, &inputs, &format, NULL) != MO_OK)
@@ -109,8 +119,7 @@ static mo_status describe_graph(const settings *s, const char *file,
         return status;
     d.format = format->name;
     d.graph = graph;
-    /* Standard input cannot be read again. */
-    if (!s->dot && strcmp(file, "-") != 0)
+    if (!s->dot && can_be_read_again(file))
         status = mo_read_summarize(file, &s->prepare.read, &is_decoder,
                                    &decoder, err);
     d.decoder = is_decoder ? &decoder : NULL;
