@@ -373,7 +373,7 @@ static mo_status find_proof(const mo_review_source *from, const char *name,
                             const char *text, size_t size, mo_review *review,
                             mo_error *err)
 {
-    char *given;
+    char *given = NULL;
     mo_status status;
 
     if (!from->proof)

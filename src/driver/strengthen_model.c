@@ -26,7 +26,7 @@ enum { LARGE_OPS = 1000, PERIOD_ROUNDS = 4 };
 
 /* The same for the bound of the full instance after the search, for networks
  * that are not large, where the gap is. */
-#define BOUND_WORK INT64_C(800000000)
+#define BOUND_WORK INT64_C(400000000)
 #define LEAST_GAP  0.01
 
 /* Limits of the default effort, in seconds: the last resort on slow machines;

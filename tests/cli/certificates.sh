@@ -121,6 +121,13 @@ for format in lp mps; do
         moirai-check --json --proof "$model" "$work/bare.sol"
     is "$format: the same bound" "$(pair)" "$whole"
 done
+exits "with the graph given, too" 0 moirai-check --json -g "$net" \
+    --proof "$work/model.lp" "$work/bare.sol"
+is "the same bound" "$(pair)" "$whole"
+exits "a placement as JSON" 0 moirai-check --schedule "$work/placed.json" \
+    "$work/model.sol"
+exits "is checked with the certificate of another file" 0 moirai-check --json \
+    -g "$net" --fusion none --proof "$work/model.sol" "$work/placed.json"
 exits "a file without a certificate is an error" 1 \
     moirai-check --proof "$net" "$work/bare.sol"
 ok "that says so" grep -q "has no certificate" "$work/err"
