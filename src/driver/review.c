@@ -379,10 +379,9 @@ static mo_status find_proof(const mo_review_source *from, const char *name,
     if (!from->proof)
         return verify_proof(from->logger, name, text, size, review, err);
     status = mo_reader_all(from->proof, &given, &size, err);
-    if (status != MO_OK)
-        return status;
-    status =
-        verify_proof(from->logger, from->proof, given, size, review, err);
+    if (status == MO_OK)
+        status =
+            verify_proof(from->logger, from->proof, given, size, review, err);
     free(given);
     if (status == MO_OK && !review->proof && !review->proven.why[0] &&
         mo_answer_evaluation_valid(&review->evaluation))
