@@ -47,10 +47,16 @@ static void check_round_trip(const mo_proof *proof)
     free(text);
 }
 
+static problem p; /* of all inputs */
+
+static void clear_problem(void)
+{
+    problem_clear(&p);
+}
+
 /* The digest is that of the instance: without it nothing would be verified. */
 static void check_bound(mo_proof *proof)
 {
-    static problem p;
     static int64_t optimum;
     const mo_regime regime = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
                                MO_MEMORY_STATIC };
@@ -67,6 +73,7 @@ static void check_bound(mo_proof *proof)
                      "c>d; e; d>e",
                      "A memory_bytes=12; B memory_bytes=12", NULL);
         optimum = exhaustive_optimum(p.x, &regime);
+        atexit(clear_problem);
     }
     proof->digest = mo_proof_digest(p.x, &regime);
     assert(mo_proof_verify(p.x, &regime, proof, &mo_search_proof_rules, &stop,
