@@ -157,14 +157,16 @@ static mo_status emit_model(settings *s, const char *graph,
     return status;
 }
 
-/* Writes the settings of a runtime that places single ops. */
+/* Writes the settings of a runtime that places single ops; without a file of
+ * their own they come before the report. */
 static mo_status write_settings(const settings *s,
                                 const mo_answer_selector *selector,
                                 const mo_answer_selection *selection,
                                 mo_error *err)
 {
+    const char *output = s->outputs[SOLUTION].path;
     mo_out *out;
-    mo_status status = mo_out_open(s->outputs[SOLUTION].path, &out, err);
+    mo_status status = mo_out_open(output ? output : "-", &out, err);
 
     if (status == MO_OK)
         status = mo_place_runtime_write_ops(
@@ -189,8 +191,10 @@ static mo_status keep_results(const settings *s, const model_files *files,
 
     if (!selection->best)
         return MO_OK;
-    if (output && s->settings_of)
-        status = write_settings(s, selector, selection, err);
+    if (s->settings_of)
+        status = output || !s->json
+                     ? write_settings(s, selector, selection, err)
+                     : MO_OK;
     else
         status = output ? mo_cli_solve_write(selection, selector, output, err)
                         : MO_OK;
@@ -272,7 +276,7 @@ static mo_status print_report(const settings *s, const model_files *files,
     if (!s->json && s->keep)
         mo_out_printf(out, "%-12s%s and what goes with it\n", "kept",
                       selection->best ? files->solution : files->model);
-    else if (!s->json && selection->best && !output)
+    else if (!s->json && selection->best && !output && !s->settings_of)
         mo_out_printf(out, "%-12s%s\n", "kept",
                       "nothing; -o FILE keeps the solution");
     return mo_out_commit(out, err);
@@ -299,8 +303,7 @@ static mo_status solve_in_folder(settings *s, const char *graph,
         mo_model_file_provenance(files->model, &selector.review.origin, err);
 
     if (status == MO_OK)
-        status =
-            mo_model_file_proof(files->model, &selector.review.proof, err);
+        status = mo_model_file_proof(files->model, &selector.review.proof, err);
     selector.review.regime = mo_prepare_regime(&s->prepare);
     if (made->strength) {
         mo_answer_selector_add_bound(&selector, made->strength->lower_ns,
@@ -344,6 +347,9 @@ static mo_status run_pipeline(settings *s, const char *graph,
         status = mo_output_guard_check_found(
             &(mo_output_guard){ .outputs = s->outputs, .n = OUTPUTS },
             problem->fine, problem->cluster, graph, err);
+    if (status == MO_OK && s->settings_of)
+        status =
+            mo_runtime_check_devices(s->settings_of, problem->cluster, err);
     begin_s = mo_driver_clock_s();
     s->strengthen.limit_s = s->portfolio.time_s / 2;
     if (status == MO_OK)
@@ -427,9 +433,15 @@ static mo_status place_layers(settings *s, const char *graph, mo_error *err)
                        "--for %s makes no solution that %s could show; leave "
                        "it out",
                        s->settings_of->name, s->keep ? "--keep" : "--report");
-    status = mo_output_guard_check_given(
-        &(mo_output_guard){ .outputs = s->outputs, .n = 1 }, &s->prepare, graph,
-        err);
+    status = mo_place_runtime_check_schedule(s->settings_of, &s->prepare, err);
+    if (status == MO_OK)
+        status = mo_place_runtime_refuse(
+            s->settings_of, s->portfolio.solvers || s->portfolio.command,
+            "--solver", err);
+    if (status == MO_OK)
+        status = mo_output_guard_check_given(
+            &(mo_output_guard){ .outputs = s->outputs, .n = 1 }, &s->prepare,
+            graph, err);
     return status == MO_OK
                ? mo_place_runtime_run(&s->runtime, s->settings_of, &s->prepare,
                                       graph, s->json, &s->outputs[SOLUTION],

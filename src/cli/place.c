@@ -111,6 +111,27 @@ static mo_status write_solution(settings *s, const mo_place_comparison *c,
     return status == MO_OK ? mo_output_files_commit(output, 1, err) : status;
 }
 
+/* Settings without a file of their own come before the report. */
+static mo_status print_settings(const settings *s, const mo_place_comparison *c,
+                                const mo_problem *problem, mo_error *err)
+{
+    const mo_place_result *best = mo_place_comparison_best(c);
+    mo_out *out;
+    mo_status status;
+
+    if (!s->settings_of || s->outputs[SOLUTION].path || s->json || !best)
+        return MO_OK;
+    status = mo_out_open("-", &out, err);
+    if (status != MO_OK)
+        return status;
+    status = mo_place_runtime_write_ops(
+        s->settings_of, problem, best->placed.schedule->device, out, err);
+    if (status == MO_OK)
+        return mo_out_commit(out, err);
+    mo_out_abandon(out);
+    return status;
+}
+
 /* Prints the report on standard output, unless the solution went there. */
 static mo_status print_report(const settings *s,
                               const mo_report_methods *report, mo_error *err)
@@ -180,6 +201,8 @@ static mo_status place_graph(settings *s, const char *path,
         status = mo_output_guard_check_found(
             &(mo_output_guard){ .outputs = s->outputs, .n = OUTPUTS },
             problem.fine, problem.cluster, path, err);
+    if (status == MO_OK && s->settings_of)
+        status = mo_runtime_check_devices(s->settings_of, problem.cluster, err);
     if (status == MO_OK && !watch)
         status = mo_driver_signals_begin(NULL, NULL, &watch, err);
     if (status == MO_OK)
@@ -196,6 +219,8 @@ static mo_status place_graph(settings *s, const char *path,
         status = report_infeasible(s, methods, n, err);
     if (status == MO_OK)
         status = write_solution(s, &c, &problem, err);
+    if (status == MO_OK)
+        status = print_settings(s, &c, &problem, err);
     if (status == MO_OK)
         status = print_report(s, &c.report, err);
     if (status == MO_OK)
@@ -242,6 +267,29 @@ static void log_left_out(const settings *s, const mo_method *const *methods,
                 s->logger.command, names);
 }
 
+/* For a runtime that places layers: no method searches. */
+static mo_status place_layers(settings *s, const char *graph, mo_error *err)
+{
+    const mo_runtime *runtime = s->settings_of;
+    mo_status status =
+        mo_place_runtime_check_schedule(runtime, &s->prepare, err);
+
+    if (status == MO_OK)
+        status = mo_place_runtime_refuse(runtime, s->place.methods.count > 0,
+                                         "--method", err);
+    if (status == MO_OK)
+        status = mo_place_runtime_refuse(runtime, s->place.work_s > 0, "--work",
+                                         err);
+    if (status == MO_OK)
+        status = mo_place_runtime_refuse(runtime, s->place.ablation,
+                                         "--ablation", err);
+    return status == MO_OK
+               ? mo_place_runtime_run(&s->runtime, runtime, &s->prepare, graph,
+                                      s->json, &s->outputs[SOLUTION],
+                                      &s->logger, err)
+               : status;
+}
+
 static mo_status run_place(void *context, char **operands, size_t n_operands,
                            mo_error *err)
 {
@@ -263,9 +311,7 @@ static mo_status run_place(void *context, char **operands, size_t n_operands,
             &(mo_output_guard){ .outputs = s->outputs, .n = OUTPUTS },
             &s->prepare, operands[0], err);
     if (status == MO_OK && s->settings_of && !s->settings_of->write_ops)
-        return mo_place_runtime_run(&s->runtime, s->settings_of, &s->prepare,
-                                    operands[0], s->json, &s->outputs[SOLUTION],
-                                    &s->logger, err);
+        return place_layers(s, operands[0], err);
     if (status == MO_OK)
         status = check_policy(s, err);
     if (status == MO_OK)

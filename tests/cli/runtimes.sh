@@ -195,6 +195,91 @@ is "is calibrated" "$(report 'r["calibrated"]')" True
 is "and takes what was measured" \
     "$(report 'abs(r["token_us"] / 4000 - 1) < 0.01')" True
 
+is "openvino: settings come before the report" \
+    "$(moirai-place -q --for openvino inception.graphml >shown; "$python" -c '
+import json
+text = open("shown").read()
+first, end = json.JSONDecoder().raw_decode(text)
+print(first == json.load(open("place.json")), len(text[end:].split()) > 3)')" \
+    "True True"
+is "moirai: settings come before the report" \
+    "$(moirai -q --for openvino inception.graphml >shown; "$python" -c '
+import json
+text = open("shown").read()
+first, end = json.JSONDecoder().raw_decode(text)
+print(first.keys() == json.load(open("moirai.json")).keys(),
+      "bound" in text[end:], "keeps the solution" in text)')" "True True False"
+
+# Devices that settings cannot tell apart.
+for hosts in h1-h2 h1-h1; do
+    cat >"$hosts.xml" <<EOF
+<cluster>
+  <device id="A" model="rtx3060" gpu="1" host="${hosts%-*}"/>
+  <device id="B" model="rtx4090" gpu="1" host="${hosts#*-}"/>
+  <link between="A B" kind="pcie4-x4"/>
+</cluster>
+EOF
+done
+for runtime in vllm accelerate pytorch-pipelining; do
+    complains "$runtime: two machines" 2 "'A' and 'B' have different hosts" \
+        moirai -q --for $runtime -c h1-h2.xml "$folder"
+    complains "$runtime: one number" 1 "'A' and 'B' are both GPU 1" \
+        moirai-place -q --for $runtime -c h1-h1.xml "$folder"
+done
+complains "openvino: two machines" 2 "'A' and 'B' have different hosts" \
+    moirai -q --for openvino -c h1-h2.xml inception.graphml
+complains "openvino: one number" 1 "'A' and 'B' are both GPU 1" \
+    moirai-place -q --for openvino -c h1-h1.xml inception.graphml
+complains "llama.cpp: one number" 1 "h1-h1.xml:3: devices 'A' and 'B'" \
+    moirai -q --for llama.cpp -c h1-h1.xml dense.gguf
+exits "llama.cpp: two machines" 0 \
+    moirai -q --for llama.cpp -c h1-h2.xml dense.gguf
+
+exits "vllm: a file of the folder" 0 \
+    moirai -q --for vllm -c intra-server "$folder/config.json"
+ok "vllm: is served as the folder" grep -q "vllm serve $folder " out
+(cd "$folder" && moirai -q --for vllm -c intra-server config.json) >out
+ok "vllm: so is one here" grep -q "vllm serve \. " out
+
+exits "moirai-place drops devices, too" 0 moirai-place -q --json \
+    --for llama.cpp --drop-device -c two.cluster.xml dense.gguf
+is "and has their rows" "$(report '[c["name"] for c in r["compared"]][-3:]')" \
+    "['without cpu', 'without A', 'without B']"
+complains "moirai-place: no runtime" 2 "need --for RUNTIME" \
+    moirai-place -q --drop-device -c two.cluster.xml inception.graphml
+
+cat >few.cluster.xml <<'EOF'
+<cluster>
+  <device id="cpu" model="ddr5-2ch" memory_gib="16"/>
+  <device id="B" model="rtx4090" memory_bytes="900000000"/>
+  <device id="C" model="rtx4090" memory_gib="24"/>
+  <link between="cpu B" kind="pcie5-x16"/>
+  <link between="cpu C" kind="pcie5-x16"/>
+  <link between="B C" kind="pcie5-x16"/>
+</cluster>
+EOF
+exits "experts of a device alone" 0 moirai -q --json --for llama.cpp \
+    -c few.cluster.xml moe.gguf
+is "are named where they are in main memory" \
+    "$(report '[c["name"] for c in r["compared"]][1:]')" \
+    "['cpu alone', 'B with experts on cpu', 'C alone']"
+
+for option in "--objective period" "--fusion none" "--congestion none" \
+    "--memory live" "--tensors once"; do
+    for command in moirai moirai-place; do
+        # shellcheck disable=SC2086
+        complains "$command $option" 2 "has no use for ${option%% *}" \
+            $command -q --for llama.cpp $option -c two.cluster.xml dense.gguf
+    done
+done
+complains "a solver" 2 "has no use for --solver" moirai -q --for llama.cpp \
+    --solver highs -c two.cluster.xml dense.gguf
+for option in "--method moirai" "--work 1" --ablation; do
+    # shellcheck disable=SC2086
+    complains "moirai-place $option" 2 "has no use for ${option%% *}" \
+        moirai-place -q --for llama.cpp $option -c two.cluster.xml dense.gguf
+done
+
 complains "another format" 1 "--for vllm takes a folder of transformers" \
     moirai -q --for vllm -c inter-server dense.gguf
 complains "a graph" 1 "--for llama.cpp takes a GGUF file" \

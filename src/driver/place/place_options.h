@@ -55,7 +55,7 @@ typedef struct mo_place_options {
       MO_OPTION_TEXT, .to = &(o)->assist,                                      \
       .choices = MO_PLACE_ASSIST_CHOICES },                                    \
     { 0, "ablation", NULL, "also print the makespan without each device",           \
-      MO_OPTION_FLAG, .to = &(o)->ablation, .former = "drop-device" },        \
+      MO_OPTION_FLAG, .to = &(o)->ablation },                                  \
     { 0, "policy", "FILE", "load and save the learned policy in FILE",                    \
       MO_OPTION_TEXT, .to = &(o)->policy },                                    \
     { 0, "no-learning", NULL, "evaluate the policy without training",                       \

@@ -75,6 +75,40 @@ mo_status mo_place_runtime_check(const mo_place_runtime_options *o,
     return MO_OK;
 }
 
+mo_status mo_place_runtime_refuse(const mo_runtime *runtime, bool given,
+                                  const char *option, mo_error *err)
+{
+    return given ? mo_fail(err, MO_E_USAGE,
+                           "--for %s has no use for %s; leave it out",
+                           runtime->name, option)
+                 : MO_OK;
+}
+
+mo_status mo_place_runtime_check_schedule(const mo_runtime *runtime,
+                                          const mo_prepare_options *prepare,
+                                          mo_error *err)
+{
+    static const mo_prepare_options usual = MO_PREPARE_DEFAULTS;
+    const struct {
+        bool given;
+        const char *option;
+    } rules[] = {
+        { mo_prepare_objective(prepare) == MO_OBJECTIVE_PERIOD,
+          "--objective period" },
+        { prepare->in_flight > 0, "--in-flight" },
+        { strcmp(prepare->fusion, usual.fusion) != 0, "--fusion" },
+        { strcmp(prepare->congestion, usual.congestion) != 0, "--congestion" },
+        { strcmp(prepare->memory, usual.memory) != 0, "--memory" },
+        { prepare->tensors != NULL, "--tensors" },
+    };
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules && status == MO_OK; i++)
+        status = mo_place_runtime_refuse(runtime, rules[i].given,
+                                         rules[i].option, err);
+    return status;
+}
+
 /* lengths */
 
 static mo_status read_length(const char *item, const char *text, int64_t *value,
@@ -208,6 +242,8 @@ static mo_status load(job *j, mo_error *err)
     if (status == MO_OK)
         status = mo_driver_load_devices(&j->prepare->load, j->path, j->logger,
                                         &j->devices, err);
+    if (status == MO_OK)
+        status = mo_runtime_check_devices(j->runtime, j->devices.cluster, err);
     return status;
 }
 
@@ -298,6 +334,34 @@ static bool may_use(const job *j, const mo_chain *chain, int device)
            !chain->cluster->devices[device].is_cpu;
 }
 
+static bool has_experts_on_host(const mo_chain *chain, const mo_split *split)
+{
+    for (int u = 0; u < chain->n_units; u++)
+        if (split->placement.experts_on_host[u])
+            return true;
+    return false;
+}
+
+/* Adds the row of a device alone; experts in main memory need the CPU, too. */
+static mo_status add_alone(job *j, const mo_chain *chain, const bool *allowed,
+                           int device, mo_error *err)
+{
+    const mo_device *devices = chain->cluster->devices;
+    char label[MO_HANDOVER_LABEL];
+    mo_split split = { .bound_ns = 0 };
+    mo_status status = mo_split_find(chain, allowed, &split, err);
+
+    if (status == MO_OK && device != chain->host &&
+        has_experts_on_host(chain, &split))
+        snprintf(label, sizeof label, "%.40s with experts on %.30s",
+                 devices[device].id, devices[chain->host].id);
+    else
+        snprintf(label, sizeof label, "%.60s alone", devices[device].id);
+    status = add_row(j, label, status, &split, err);
+    mo_split_clear(&split);
+    return status;
+}
+
 /* Each device alone, or all but one. */
 static mo_status add_subsets(job *j, const mo_chain *chain, bool alone,
                              mo_error *err)
@@ -307,14 +371,14 @@ static mo_status add_subsets(job *j, const mo_chain *chain, bool alone,
     mo_status status = MO_OK;
 
     for (int k = 0; k < chain->n_devices && status == MO_OK; k++) {
-        const char *id = chain->cluster->devices[k].id;
-
         for (int i = 0; i < chain->n_devices; i++)
             allowed[i] = (i == k) == alone;
-        snprintf(label, sizeof label, alone ? "%.60s alone" : "without %.60s",
-                 id);
-        if (may_use(j, chain, k))
-            status = add_split(j, chain, allowed, label, err);
+        if (!may_use(j, chain, k))
+            continue;
+        snprintf(label, sizeof label, "without %.60s",
+                 chain->cluster->devices[k].id);
+        status = alone ? add_alone(j, chain, allowed, k, err)
+                       : add_split(j, chain, allowed, label, err);
     }
     return status;
 }

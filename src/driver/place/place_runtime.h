@@ -43,6 +43,17 @@ const char *mo_place_runtime_suggest(size_t i);
 mo_status mo_place_runtime_check(const mo_place_runtime_options *o,
                                  const mo_runtime **runtime, mo_error *err);
 
+/* Fails with MO_E_USAGE where an option of a schedule was given: layers of a
+ * runtime run one after the other. */
+mo_status mo_place_runtime_check_schedule(const mo_runtime *runtime,
+                                          const mo_prepare_options *prepare,
+                                          mo_error *err);
+
+/* Fails with MO_E_USAGE if an option was given that the runtime has no use for.
+ */
+mo_status mo_place_runtime_refuse(const mo_runtime *runtime, bool given,
+                                  const char *option, mo_error *err);
+
 /* Places the language model at path for a runtime that places layers, writes
  * its settings to output, if that has a path, and prints the report on standard
  * output (standard error if the settings go there). */

@@ -71,6 +71,45 @@ int mo_runtime_gpu_number(const mo_cluster *cluster, int device)
     return number;
 }
 
+static mo_status check_pair(const mo_runtime *runtime,
+                            const mo_cluster *cluster, int i, int k,
+                            mo_error *err)
+{
+    const mo_device *a = &cluster->devices[i], *b = &cluster->devices[k];
+
+    if (!on_one_machine(a, b))
+        return runtime->rules.routes_by_host
+                   ? MO_OK
+                   : mo_fail(err, MO_E_USAGE,
+                             "--for %s is for devices of one machine, but "
+                             "'%.60s' and '%.60s' have different hosts; give a "
+                             "cluster of one host",
+                             runtime->name, a->id, b->id);
+    /* Positions differ. */
+    if (!a->is_cpu && !b->is_cpu && (a->gpu >= 0 || b->gpu >= 0) &&
+        strcmp(mo_runtime_backend(a), mo_runtime_backend(b)) == 0 &&
+        mo_runtime_gpu_number(cluster, i) == mo_runtime_gpu_number(cluster, k))
+        return mo_fail_at(err, MO_E_INPUT, cluster->file, b->line,
+                          "devices '%.60s' and '%.60s' are both GPU %d of a "
+                          "machine; give each its number (gpu) and host",
+                          a->id, b->id, mo_runtime_gpu_number(cluster, k));
+    return MO_OK;
+}
+
+mo_status mo_runtime_check_devices(const mo_runtime *runtime,
+                                   const mo_cluster *cluster, mo_error *err)
+{
+    bool uses_cpu = runtime->rules.uses_cpu || runtime->write_ops;
+    mo_status status = MO_OK;
+
+    for (int k = 0; k < cluster->n_devices; k++)
+        for (int i = 0; i < k && status == MO_OK; i++)
+            if (uses_cpu ||
+                (!cluster->devices[i].is_cpu && !cluster->devices[k].is_cpu))
+                status = check_pair(runtime, cluster, i, k, err);
+    return status;
+}
+
 void mo_runtime_put_word(mo_out *out, const char *word)
 {
     static const char plain[] =

@@ -71,6 +71,12 @@ const char *mo_runtime_backend(const mo_device *device);
  * else its position among those of its backend on its machine. */
 int mo_runtime_gpu_number(const mo_cluster *cluster, int device);
 
+/* Fails where the settings cannot tell devices of the cluster apart: GPUs of a
+ * machine with the same number (MO_E_INPUT), or devices of several machines
+ * where the runtime runs on one (MO_E_USAGE). */
+mo_status mo_runtime_check_devices(const mo_runtime *runtime,
+                                   const mo_cluster *cluster, mo_error *err);
+
 /* Writes a word for a POSIX shell, in quotes if it needs them. */
 void mo_runtime_put_word(mo_out *out, const char *word);
 

@@ -4,6 +4,7 @@
  * order; the first stage has the embedding, the last the head.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/runtime/runtime.h"
@@ -13,6 +14,21 @@ static mo_status split_default(const mo_chain *c, const bool *allowed,
                                mo_split *split, mo_error *err)
 {
     return mo_runtime_split_evenly(c, allowed, true, split, err);
+}
+
+/* A model is its folder. */
+static void put_folder(mo_out *out, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[4096];
+
+    if (strcmp(slash ? slash + 1 : path, "config.json") != 0) {
+        mo_runtime_put_word(out, path);
+        return;
+    }
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int) (slash - path) : 1,
+             slash ? path : ".");
+    mo_runtime_put_word(out, *folder ? folder : "/");
 }
 
 static void write_command(const mo_runtime_case *it, mo_out *out)
@@ -35,7 +51,7 @@ static void write_command(const mo_runtime_case *it, mo_out *out)
         }
     }
     mo_out_text(out, " vllm serve ");
-    mo_runtime_put_word(out, it->model);
+    put_folder(out, it->model);
     mo_out_printf(out,
                   " --pipeline-parallel-size %d --max-model-len %" PRId64 "\n",
                   stages, it->context);
