@@ -140,13 +140,20 @@ static char *join_path(const char *folder_path, const char *name)
     return path;
 }
 
-/* Sets *found to path if that is the file. Frees path otherwise; NULL counts as
- * a failed allocation. */
+/* Sets *found to path if that is the file; a folder stands for its config.json.
+ * Frees path otherwise; NULL counts as a failed allocation. */
 static mo_status test_path(const mo_file_search_query *q, char *path,
                            char **found, mo_error *err)
 {
+    struct stat about;
     mo_error why = { 0 };
 
+    if (path && stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
+        char *config = mo_path_format("%s/config.json", path);
+
+        free(path);
+        path = config;
+    }
     if (!path)
         return mo_fail_memory(err);
     if (looks_right(q->kind, path, &why) && q->test(q->context, path, &why)) {

@@ -61,8 +61,9 @@ typedef struct mo_file_search_query {
 
 /* Calls the test for candidate files until it returns true: those with the name
  * in any folder, the hints, then at most 10,000 names and 200 opened files in
- * each folder. On success *path is the accepted
- * file, to be freed by the caller, or NULL if none was accepted. */
+ * each folder. A folder that is named stands for its config.json. On success
+ * *path is the accepted file, to be freed by the caller, or NULL if none was
+ * accepted. */
 mo_status mo_file_search(const mo_search_folders *folders,
                          const mo_file_search_query *query, char **path,
                          mo_error *err);

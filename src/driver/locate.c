@@ -137,6 +137,19 @@ typedef struct quest {
     mo_locate_input *input;
 } quest;
 
+/* A folder of transformers was given as its name or as its config.json. */
+static bool has_name(const char *path, const char *name)
+{
+    const char *base = mo_path_basename(path);
+    size_t folder = (size_t) (base - path), length = strlen(name);
+
+    if (strcmp(base, name) == 0)
+        return true;
+    return strcmp(base, "config.json") == 0 && folder > length &&
+           strncmp(base - 1 - length, name, length) == 0 &&
+           (folder == length + 1 || base[-2 - (ptrdiff_t) length] == '/');
+}
+
 /* A file with another digest, or one that cannot be read, is not a match; it
  * is noted if it has the name of the input. */
 static bool is_wanted(void *context, const char *path, mo_error *err)
@@ -145,7 +158,7 @@ static bool is_wanted(void *context, const char *path, mo_error *err)
     mo_locate_input *input = q->input;
     mo_error why = { 0 };
     uint64_t digest = 0;
-    bool same_name = strcmp(mo_path_basename(path), input->name) == 0;
+    bool same_name = has_name(path, input->name);
     mo_status status = q->kind->digest(q->read, path, &digest, &why);
 
     if (status == MO_OK)

@@ -156,6 +156,13 @@ static bool is_wide(const char *data, size_t size)
            (memchr(data, 0, 2) && memchr(data, '<', 4));
 }
 
+static bool is_config(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+
+    return strcmp(slash ? slash + 1 : name, "config.json") == 0;
+}
+
 /* XML is kept in memory, so that its size is limited. */
 static mo_status refuse_what_is_no_xml(mo_input *input, const char *data,
                                        size_t size, mo_error *err)
@@ -176,6 +183,10 @@ static mo_status refuse_what_is_no_xml(mo_input *input, const char *data,
         return mo_fail_at(err, MO_E_SYNTAX, input->name, 0,
                           "is a safetensors file; give its folder, which has "
                           "a config.json");
+    if (size > 0 && data[0] == '{' && is_config(input->name))
+        return mo_fail_at(err, MO_E_SYNTAX, input->name, 0,
+                          "lacks model_type, which the config.json of a model "
+                          "of transformers has");
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
         if (size >= signatures[i].length &&
             memcmp(data, signatures[i].bytes, signatures[i].length) == 0)

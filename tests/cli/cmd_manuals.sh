@@ -127,24 +127,6 @@ compare_output()
             "$(without_seconds "$work/shown")"
 }
 
-# FOLDER: a language model as transformers saves it, without values.
-language_model()
-{
-    mkdir -p "$1"
-    tr '\0' '\n' <"$top_srcdir/tests/fuzz/corpus/safetensors/llama" \
-        >"$work/language_model"
-    sed -n 1p "$work/language_model" >"$1/config.json"
-    sed -n 2p "$work/language_model" | tr -d '\n' >"$work/header"
-    size=$(wc -c <"$work/header")
-    # The length of the header has eight bytes, the least first.
-    low=$(printf %03o $((size % 256)))
-    high=$(printf %03o $((size / 256)))
-    {
-        printf '%b' "\\0$low\\0$high" '\0' '\0' '\0' '\0' '\0' '\0'
-        cat "$work/header"
-    } >"$1/model.safetensors"
-}
-
 commands_without_page()
 {
     for program in "$top_builddir"/moirai "$top_builddir"/moirai-*; do

@@ -284,6 +284,11 @@ complains "another format" 1 "--for vllm takes a folder of transformers" \
     moirai -q --for vllm -c inter-server dense.gguf
 complains "a graph" 1 "--for llama.cpp takes a GGUF file" \
     moirai -q --for llama.cpp -c inter-server inception.graphml
+complains "standard input" 2 "needs the name of a file" \
+    moirai-place -q --for llama.cpp -c two.cluster.xml -
+mkfifo pipe
+complains "a pipe" 2 "needs the name of a file" \
+    moirai -q --for llama.cpp -c two.cluster.xml pipe
 complains "an unknown runtime" 2 "there are llama.cpp, vllm" \
     moirai -q --for nobody dense.gguf
 complains "an unknown model" 2 "there is no model 'rtx1'" \

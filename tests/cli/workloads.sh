@@ -11,6 +11,7 @@ PYTHONDONTWRITEBYTECODE=1
 export MOIRAI_LIBRARY PYTHONPATH PYTHONDONTWRITEBYTECODE
 cp "$top_srcdir/examples/inception.graphml" "$work"
 cp "$top_srcdir/tests/fuzz/corpus/gguf/llama" "$work/model.gguf"
+language_model "$work/far/folder"
 cd "$work" || exit 1
 cat >w.xml <<'END'
 <workload name="twice">
@@ -77,6 +78,31 @@ else:
     raise AssertionError("written as a graph")
 END
 ok "the library places a workload" "${MOIRAI_PYTHON:-python3}" place.py
+
+# A folder of transformers is found by its hint and by its name.
+ok "a folder of transformers" moirai-place "$@" --rounds 1 -o hint.sol far/folder
+ok "is recorded with its name" grep -q '^# file: far/folder$' hint.sol
+ok "and found by it" moirai-check -q hint.sol
+mv far/folder .
+ok "in a folder that is searched, too" moirai-check -q hint.sol
+sed -i 's/"num_attention_heads":8/"num_attention_heads":16/' folder/config.json
+complains "another one of that name is told" 1 \
+    "but folder/config.json is another: " moirai-check hint.sol
+echo '{}' >folder/config.json
+complains "a config.json of no model" 1 \
+    "folder/config.json: lacks model_type" moirai-place "$@" folder
+
+# Values and files that do not fit.
+complains "a value of a plain graph" 2 \
+    "goes with ONNX, OpenVINO, GGUF and transformers models and workloads" \
+    moirai-place "$@" --value x=1 inception.graphml
+complains "a shape of one" 2 \
+    "goes with ONNX and OpenVINO models and workloads of them only" \
+    moirai-place "$@" --shape x=1 inception.graphml
+sed 's/phase name="q" graph="/&no-/' w.xml >missing.xml
+complains "a phase without its file" 1 \
+    "missing.xml:3: phase 'q': no-inception.graphml: cannot open" \
+    moirai-place "$@" missing.xml
 
 complains "a workload is not run" 1 "give the graph of one" moirai-exec w.xml
 complains "nor written" 1 "give the graph of one" \

@@ -158,6 +158,24 @@ complains()
     fi
 }
 
+# FOLDER: a language model as transformers saves it, without values.
+language_model()
+{
+    mkdir -p "$1"
+    tr '\0' '\n' <"$top_srcdir/tests/fuzz/corpus/safetensors/llama" \
+        >"$work/language_model"
+    sed -n 1p "$work/language_model" >"$1/config.json"
+    sed -n 2p "$work/language_model" | tr -d '\n' >"$work/header"
+    tap_size=$(wc -c <"$work/header")
+    # The length of the header has eight bytes, the least first.
+    tap_low=$(printf %03o $((tap_size % 256)))
+    tap_high=$(printf %03o $((tap_size / 256)))
+    {
+        printf '%b' "\\0$tap_low\\0$tap_high" '\0' '\0' '\0' '\0' '\0' '\0'
+        cat "$work/header"
+    } >"$1/model.safetensors"
+}
+
 # Sets port to one of TCP that no socket uses, nor the kernel chooses for a
 # connection (it does from 32768 on).
 port=$((10000 + $$ * 101 % 20000))

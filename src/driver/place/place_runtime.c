@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/minmax.h"
 #include "base/number.h"
@@ -231,10 +232,27 @@ static mo_status check_format(job *j, mo_error *err)
     return status;
 }
 
+/* The model is read more than once, and the settings name it. */
+static mo_status check_file(const job *j, mo_error *err)
+{
+    struct stat about;
+
+    if (strcmp(j->path, "-") != 0 &&
+        (stat(j->path, &about) != 0 || S_ISREG(about.st_mode) ||
+         S_ISDIR(about.st_mode)))
+        return MO_OK;
+    return mo_fail(err, MO_E_USAGE,
+                   "--for %s needs the name of a file, not standard input or "
+                   "a pipe",
+                   j->runtime->name);
+}
+
 static mo_status load(job *j, mo_error *err)
 {
     mo_status status = read_lengths(j, err);
 
+    if (status == MO_OK)
+        status = check_file(j, err);
     if (status == MO_OK)
         status = check_format(j, err);
     if (status == MO_OK)

@@ -580,9 +580,12 @@ mo_status mo_graphml_read(mo_input *input, const mo_read_options *options,
 
     if (options && options->shapes.count + options->values.count > 0)
         return mo_fail(err, MO_E_USAGE,
-                       "--%s goes with ONNX and OpenVINO models only; "
-                       "leave it out",
-                       options->shapes.count > 0 ? "shape" : "value");
+                       "--%s goes with %s and workloads of them only; leave "
+                       "it out",
+                       options->shapes.count > 0 ? "shape" : "value",
+                       options->shapes.count > 0
+                           ? "ONNX and OpenVINO models"
+                           : "ONNX, OpenVINO, GGUF and transformers models");
     r = calloc(1, sizeof *r);
     if (!r)
         return mo_fail_memory(err);

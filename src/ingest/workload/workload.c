@@ -201,10 +201,17 @@ static mo_status read_graph(const document *d, const char *path,
 {
     const mo_read_format *format = NULL;
     mo_input *input = NULL;
-    mo_status status = mo_input_open(path, &input, err);
+    mo_error why = { 0 };
+    char text[MO_ERROR_TEXT_SIZE];
+    mo_status status = mo_input_open(path, &input, &why);
 
-    if (status == MO_OK)
-        status = mo_read_find_format(input, &format, err);
+    if (status == MO_E_MEMORY)
+        return mo_fail_memory(err);
+    if (status != MO_OK)
+        return mo_fail_at(err, status, d->file, from->line,
+                          "phase '%.200s': %.700s", from->name,
+                          mo_error_format(&why, text, sizeof text));
+    status = mo_read_find_format(input, &format, err);
     if (status == MO_OK && format && format->read == mo_workload_read)
         status = mo_fail_at(err, MO_E_SUPPORT, d->file, from->line,
                             "'%.200s' is a workload itself; list its phases "
