@@ -345,8 +345,14 @@ mo_status mo_numeric_apply_phases(const mo_numeric *numeric, mo_graph **g,
         mo_numeric_apply(numeric, phases->items[p].graph);
     status =
         mo_phases_compose((*g)->name, phases->items, phases->n, &composed, err);
-    if (status != MO_OK)
+    if (status == MO_OK)
+        status = mo_graph_set_files(composed, (*g)->files, (*g)->n_files, err);
+    if (status != MO_OK) {
+        if (composed)
+            composed->phases->n = 0;
+        mo_graph_free(composed);
         return status;
+    }
     phases->n = 0; /* their graphs are those of the composition */
     mo_graph_free(*g);
     *g = composed;

@@ -10,6 +10,7 @@
 
 #include "driver/load_instance.h"
 #include "driver/weight_files.h"
+#include "graph/phases.h"
 #include "solvers/process/path_util.h"
 
 /* Whether both names are one existing regular file that writing would replace;
@@ -158,19 +159,38 @@ mo_status mo_output_guard_check_plugins(const mo_output_guard *guard,
     return status;
 }
 
+/* Checks what the graph of a file was read from, and its weights. */
+static mo_status check_graph(const mo_output_guard *guard, const mo_graph *g,
+                             const char *file, mo_error *err)
+{
+    mo_weight_files weights = { 0 };
+    mo_status status = mo_weight_files_list(g, file, &weights, err);
+
+    if (status == MO_OK && g->n_files > 0)
+        status = mo_output_guard_check_inputs(guard, g->files,
+                                              (size_t) g->n_files, err);
+    for (size_t i = 0; i < weights.n && status == MO_OK; i++)
+        status = mo_output_guard_check_input(guard, weights.list[i].path, err);
+    mo_weight_files_clear(&weights);
+    return status;
+}
+
 mo_status mo_output_guard_check_found(const mo_output_guard *guard,
                                       const mo_graph *fine,
                                       const mo_cluster *cluster,
                                       const char *graph, mo_error *err)
 {
-    mo_weight_files weights = { 0 };
-    mo_status status = mo_weight_files_list(fine, graph, &weights, err);
+    const mo_phases *phases = fine->phases;
+    mo_status status = check_graph(guard, fine, graph, err);
 
+    for (int p = 0; phases && p < phases->n && status == MO_OK; p++) {
+        const mo_graph *g = phases->items[p].graph;
+
+        if (g->n_files > 0)
+            status = check_graph(guard, g, g->files[0], err);
+    }
     if (status == MO_OK && cluster)
         status = mo_output_guard_check_input(guard, cluster->file, err);
-    for (size_t i = 0; i < weights.n && status == MO_OK; i++)
-        status = mo_output_guard_check_input(guard, weights.list[i].path, err);
-    mo_weight_files_clear(&weights);
     return status;
 }
 

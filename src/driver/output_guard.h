@@ -50,8 +50,8 @@ mo_status mo_output_guard_check_plugins(const mo_output_guard *guard,
                                         mo_error *err);
 
 /* Checks what was read for the instance of the file graph: its cluster, also
- * one chosen by default and NULL where there is none, and files of weights of
- * its graph. */
+ * one chosen by default and NULL where there is none, and all files of its
+ * graph, also of phases and of weights. */
 mo_status mo_output_guard_check_found(const mo_output_guard *guard,
                                       const mo_graph *fine,
                                       const mo_cluster *cluster,

@@ -18,6 +18,21 @@ void mo_graph_free(mo_graph *graph)
     mo_arena_free(graph->arena); /* graph itself is allocated in it */
 }
 
+mo_status mo_graph_set_files(mo_graph *g, const char *const *files, int n,
+                             mo_error *err)
+{
+    const char **made = mo_arena_array(g->arena, (size_t) n, sizeof *made);
+
+    for (int i = 0; i < n && made; i++) {
+        made[i] = mo_arena_text(g->arena, files[i], strlen(files[i]));
+        if (!made[i])
+            return mo_fail_memory(err);
+    }
+    g->files = made;
+    g->n_files = made ? n : 0;
+    return made || n == 0 ? MO_OK : mo_fail_memory(err);
+}
+
 int mo_graph_find(const mo_graph *g, const char *name)
 {
     for (int i = 0; i < g->n_ops + g->n_constants; i++)

@@ -150,6 +150,10 @@ typedef struct mo_graph {
 
     mo_phases *phases; /* of a workload, owned; NULL: it is no workload */
 
+    const char **files; /* it was read from, the graph's own first; of a
+                           workload, the graphs of phases have theirs */
+    int n_files;
+
     mo_arena *arena;
 } mo_graph;
 
@@ -165,6 +169,10 @@ static inline int mo_graph_in_degree(const mo_graph *g, int op)
 {
     return g->in_start[op + 1] - g->in_start[op];
 }
+
+/* Sets the files that the graph was read from to copies of the names. */
+mo_status mo_graph_set_files(mo_graph *g, const char *const *files, int n,
+                             mo_error *err);
 
 /* Returns the id of the op or constant of that name, or -1. O(n). */
 int mo_graph_find(const mo_graph *g, const char *name);

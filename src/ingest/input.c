@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
+
 struct mo_input {
     const char *name;  /* for errors */
     char *made_name;   /* of a file in the folder that was given, or NULL */
@@ -20,6 +22,8 @@ struct mo_input {
     bool is_checked;    /* what it begins with may be XML, or need not be */
     const char *peeked; /* the first block, after mo_input_peek() */
     size_t n_peeked;
+    char **files; /* name, and others read for it; or none; owned */
+    size_t n_files, files_room;
 };
 
 const char *mo_input_name(const mo_input *input)
@@ -106,8 +110,41 @@ void mo_input_close(mo_input *input)
         return;
     mo_reader_close(input->reader);
     free(input->made_name);
+    for (size_t i = 0; i < input->n_files; i++)
+        free(input->files[i]);
+    free(input->files);
     free(input->block);
     free(input);
+}
+
+static mo_status add_file(mo_input *input, const char *path, mo_error *err)
+{
+    mo_status status =
+        MO_ARRAY_GROW(input->files, input->n_files, input->files_room, err);
+
+    if (status != MO_OK)
+        return status;
+    input->files[input->n_files] = strdup(path);
+    if (!input->files[input->n_files])
+        return mo_fail_memory(err);
+    input->n_files++;
+    return MO_OK;
+}
+
+mo_status mo_input_note_file(mo_input *input, const char *path, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    if (input->n_files == 0)
+        status = add_file(input, input->name, err);
+    return status == MO_OK ? add_file(input, path, err) : status;
+}
+
+const char *const *mo_input_files(const mo_input *input, int *n)
+{
+    *n = input->n_files > 0 ? (int) input->n_files : 1;
+    return input->n_files > 0 ? (const char *const *) input->files
+                              : (const char *const *) &input->name;
 }
 
 static void take_from_memory(mo_input *input, const char **data, size_t *size)

@@ -35,6 +35,13 @@ void mo_input_close(mo_input *input);
 /* Returns the path, or MO_READER_STDIN; owned by the input. */
 const char *mo_input_name(const mo_input *input);
 
+/* Notes another file that is read for the input; path is copied. */
+mo_status mo_input_note_file(mo_input *input, const char *path, mo_error *err);
+
+/* Returns the names of the *n files that were read: the input's own and those
+ * noted; owned by the input. */
+const char *const *mo_input_files(const mo_input *input, int *n);
+
 /* Returns the first block without consuming it, whatever it is: mo_input_next()
  * returns it again. The input owns the buffer. */
 mo_status mo_input_sample(mo_input *input, const char **data, size_t *size,

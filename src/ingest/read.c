@@ -191,14 +191,19 @@ mo_status mo_read_input(mo_input *input, const mo_read_options *options,
 {
     const mo_read_format *f = NULL;
     mo_graph *g = NULL;
+    const char *const *files;
+    int n_files;
     mo_status status = choose_format(input, &f, err);
 
     if (status == MO_OK)
         status = f->read(input, options, &g, err);
+    files = mo_input_files(input, &n_files);
     if (status == MO_OK && !g->phases)
         status = mo_work_fill(g, err);
     if (status == MO_OK && !g->phases)
         status = mo_state_apply(g, err);
+    if (status == MO_OK)
+        status = mo_graph_set_files(g, files, n_files, err);
     if (status != MO_OK) {
         mo_graph_free(g);
         return status;

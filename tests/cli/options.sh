@@ -242,6 +242,62 @@ for option in --token-file --tls-cert --tls-key --tls-ca; do
     complains "$option of a cluster" 2 "--output would replace secret" \
         moirai-cluster discover $option secret -o secret
 done
+# files of a folder, and graphs of phases
+
+# FILE: two matrices without values; the length of its header has eight bytes.
+safetensors()
+{
+    header='{"model.embed_tokens.weight":{"dtype":"BF16","shape":[8,8],'
+    header=$header'"data_offsets":[0,128]},"model.layers.0.mlp.up_proj.weight":'
+    header=$header'{"dtype":"BF16","shape":[8,8],"data_offsets":[128,256]}}'
+    printf '%b%s' "\\0$(printf %03o ${#header})\\0\\0\\0\\0\\0\\0\\0" \
+        "$header" >"$1"
+}
+
+mkdir llm split load before
+echo '{"model_type":"llama","num_hidden_layers":1,"hidden_size":8,
+"num_attention_heads":1}' | tee llm/config.json >split/config.json
+safetensors llm/model.safetensors
+safetensors split/a.safetensors
+echo '{"weight_map":{"model.layers.0.mlp.up_proj.weight":"a.safetensors"}}' \
+    >split/model.safetensors.index.json
+cp g.graphml g.cluster.xml load
+sed 's/>conv/&_b/' g.graphml >load/h.graphml
+cat >load/w.xml <<'END'
+<workload><phase graph="g.graphml"/><phase graph="h.graphml"/></workload>
+END
+moirai-place -q --work 1 -c g.cluster.xml -o w.sol load/w.xml >/dev/null
+cp -r llm split load before
+cp w.sol before
+for file in llm/config.json llm/model.safetensors split/config.json \
+    split/a.safetensors split/model.safetensors.index.json load/h.graphml; do
+    model=${file%/*}
+    [ "$model" != load ] || model=load/w.xml
+    for command in place emit "info --instance"; do
+        # shellcheck disable=SC2086
+        complains "moirai-$command -o $file $model" 2 \
+            "--output would replace $file" \
+            moirai-$command -o $file -c g.cluster.xml $model
+    done
+    complains "moirai-info -o $file $model" 2 "--output would replace $file" \
+        moirai-info -o $file $model
+    complains "moirai -o $file $model" 2 "--output would replace $file" \
+        moirai -q -o $file -c g.cluster.xml $model
+done
+complains "config.json itself" 2 "--output would replace llm/model.safetensors" \
+    moirai-coarsen -o llm/model.safetensors llm/config.json
+complains "a folder as workload" 2 "--output would replace split/a.safetensors" \
+    moirai-place -c g.cluster.xml --value prompt=8,generate=4 \
+    -o split/a.safetensors split
+complains "a map on a phase" 2 "--map would replace load/h.graphml" \
+    moirai-emit -c g.cluster.xml --map load/h.graphml -o w.lp load/w.xml
+complains "a report on a phase" 2 "--output would replace" \
+    moirai-report -g load/w.xml -c g.cluster.xml -o load/h.graphml w.sol
+complains "a schedule on a phase" 2 "--schedule would replace" \
+    moirai-check -g load/w.xml -c g.cluster.xml --schedule load/h.graphml w.sol
+for folder in llm split load; do
+    ok "$folder is as it was" diff -r $folder before/$folder
+done
 ok "all are as they were" sh -c 'cmp g.graphml "$1.graphml" &&
     cmp g.cluster.xml "$1.cluster.xml" && cmp run/g.lp g.graphml &&
     cmp run/g.sol g.cluster.xml && cmp run/g.schedule.json g.cluster.xml &&

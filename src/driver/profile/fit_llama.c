@@ -23,6 +23,7 @@ enum { MANY_LAYERS = 99, VALUE_SIZE = 40 };
 
 typedef struct fitting {
     const mo_profiler_options *o;
+    const mo_output_guard *guard;
     const char *file, *graph; /* graph NULL: those of the tests */
     mo_llama_row *rows;
     int n_rows;
@@ -79,6 +80,8 @@ static mo_status read_ops(const fitting *f, const char *path, mo_llama_run *run,
     snprintf(lengths[1], VALUE_SIZE, "prompt=%" PRId64, row->prompt);
     status =
         mo_driver_load_graph(path, &read, &f->o->logger, &graph, NULL, err);
+    if (status == MO_OK)
+        status = mo_output_guard_check_found(f->guard, graph, NULL, path, err);
     if (status == MO_OK)
         status = set_ops(graph, run, n_layers, err);
     if (status != MO_OK)
@@ -256,7 +259,10 @@ mo_status mo_profiler_llama(mo_profiler_options *o, char **files, size_t n,
 {
     mo_output_file output = { .option = "--output", .path = o->output };
     const mo_output_guard guard = { .outputs = &output, .n = 1 };
-    fitting f = { .o = o, .file = files[0], .graph = n > 1 ? files[1] : NULL };
+    fitting f = { .o = o,
+                  .guard = &guard,
+                  .file = files[0],
+                  .graph = n > 1 ? files[1] : NULL };
     char *text = NULL;
     size_t size;
     mo_status status = mo_output_guard_check_input(&guard, f.file, err);

@@ -350,6 +350,8 @@ static mo_status read_shard(reader *r, const char *first, int shard, int count)
     mo_status status = name_shard(r, first, shard, count, &path);
 
     if (status == MO_OK)
+        status = mo_input_note_file(before, path, r->err);
+    if (status == MO_OK)
         status = mo_input_open(path, &r->input, r->err);
     if (status == MO_OK) {
         mo_input_accept_binary(r->input);

@@ -79,13 +79,15 @@ static char *path_beside(const char *config, const char *name, size_t length)
     return path;
 }
 
-static mo_status read_header(const char *config, const char *name,
-                             size_t length, mo_hf_model *made, mo_error *err)
+static mo_status read_header(mo_input *input, const char *name, size_t length,
+                             mo_hf_model *made, mo_error *err)
 {
-    char *path = path_beside(config, name, length);
-    mo_status status = path ? mo_hf_header_read(path, &made->tensors, err)
-                            : mo_fail_memory(err);
+    char *path = path_beside(mo_input_name(input), name, length);
+    mo_status status =
+        path ? mo_input_note_file(input, path, err) : mo_fail_memory(err);
 
+    if (status == MO_OK)
+        status = mo_hf_header_read(path, &made->tensors, err);
     made->summary.shards++;
     free(path);
     return status;
@@ -98,7 +100,7 @@ static bool is_plain_name(const char *name, size_t length)
            !memchr(name, '\\', length) && !memchr(name, 0, length);
 }
 
-static mo_status read_listed(const char *config, const char *index,
+static mo_status read_listed(mo_input *input, const char *index,
                              const char *map, size_t length, mo_hf_model *made,
                              mo_error *err)
 {
@@ -122,27 +124,29 @@ static mo_status read_listed(const char *config, const char *index,
         }
         status = mo_intern_put(files, m.value + 1, size, &number, err);
         if (status == MO_OK && number == before)
-            status = read_header(config, m.value + 1, size, made, err);
+            status = read_header(input, m.value + 1, size, made, err);
     }
     mo_intern_free(files);
     mo_arena_free(arena);
     return status;
 }
 
-static mo_status read_index(const char *config, const char *index,
+static mo_status read_index(mo_input *input, const char *index,
                             mo_hf_model *made, mo_error *err)
 {
     char *text = NULL;
     size_t size = 0, length = 0;
     const char *map = NULL;
     mo_json_cursor c;
-    mo_status status = mo_reader_all(index, &text, &size, err);
+    mo_status status = mo_input_note_file(input, index, err);
 
+    if (status == MO_OK)
+        status = mo_reader_all(index, &text, &size, err);
     if (status == MO_OK) {
         if (strlen(text) == size && mo_json_check(&c, text, size))
             map = mo_json_find(text, "weight_map", &length);
         status =
-            map ? read_listed(config, index, map, length, made, err)
+            map ? read_listed(input, index, map, length, made, err)
                 : mo_fail_at(err, MO_E_SYNTAX, index, 0, "has no weight_map");
     }
     free(text);
@@ -158,9 +162,9 @@ static bool file_exists(const char *path)
     return file != NULL;
 }
 
-static mo_status read_headers(const char *config, mo_hf_model *made,
-                              mo_error *err)
+static mo_status read_headers(mo_input *input, mo_hf_model *made, mo_error *err)
 {
+    const char *config = mo_input_name(input);
     char *index;
     mo_status status;
 
@@ -172,8 +176,8 @@ static mo_status read_headers(const char *config, mo_hf_model *made,
     if (!index)
         return mo_fail_memory(err);
     status = file_exists(index)
-                 ? read_index(config, index, made, err)
-                 : read_header(config, SINGLE, strlen(SINGLE), made, err);
+                 ? read_index(input, index, made, err)
+                 : read_header(input, SINGLE, strlen(SINGLE), made, err);
     free(index);
     return status;
 }
@@ -187,7 +191,7 @@ static mo_status load(mo_input *input, mo_hf_model *made, mo_error *err)
     if (status == MO_OK)
         status = read_all(input, &text, &size, err);
     if (status == MO_OK)
-        status = read_headers(mo_input_name(input), made, err);
+        status = read_headers(input, made, err);
     if (status == MO_OK)
         status = mo_hf_model_make(mo_input_name(input), text, size, made, err);
     free(text);
