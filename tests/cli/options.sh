@@ -277,12 +277,12 @@ for file in llm/config.json llm/model.safetensors split/config.json \
         # shellcheck disable=SC2086
         complains "moirai-$command -o $file $model" 2 \
             "--output would replace $file" \
-            moirai-$command -o $file -c g.cluster.xml $model
+            moirai-$command -o $file -c g.cluster.xml "$model"
     done
     complains "moirai-info -o $file $model" 2 "--output would replace $file" \
-        moirai-info -o $file $model
+        moirai-info -o $file "$model"
     complains "moirai -o $file $model" 2 "--output would replace $file" \
-        moirai -q -o $file -c g.cluster.xml $model
+        moirai -q -o $file -c g.cluster.xml "$model"
 done
 complains "config.json itself" 2 "--output would replace llm/model.safetensors" \
     moirai-coarsen -o llm/model.safetensors llm/config.json
@@ -295,6 +295,31 @@ complains "a report on a phase" 2 "--output would replace" \
     moirai-report -g load/w.xml -c g.cluster.xml -o load/h.graphml w.sol
 complains "a schedule on a phase" 2 "--schedule would replace" \
     moirai-check -g load/w.xml -c g.cluster.xml --schedule load/h.graphml w.sol
+# KEY LENGTH VALUE: an entry of two bytes in a header of GGUF; numbers are octal.
+entry()
+{
+    printf '%b%s%b' "\\0$2\\0\\0\\0\\0\\0\\0\\0" "$1" "\\02\\0\\0\\0\\0$3\\0"
+}
+
+llama=$top_srcdir/tests/fuzz/corpus/gguf/llama
+n=$(od -An -tu1 -j16 -N1 "$llama" | tr -d ' ')
+{
+    head -c 16 "$llama"
+    printf '%b' "\\0$(printf %03o $((n + 2)))\\0\\0\\0\\0\\0\\0\\0"
+    entry split.no 010 000
+    entry split.count 013 002
+    tail -c +25 "$llama"
+} >m-00001-of-00002.gguf
+{
+    head -c 8 "$llama"
+    printf '\0\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0'
+    entry split.no 010 001
+    entry split.count 013 002
+} >m-00002-of-00002.gguf
+cp m-00002-of-00002.gguf before
+complains "a shard" 2 "--output would replace m-00002-of-00002.gguf" \
+    moirai-emit -c g.cluster.xml -o m-00002-of-00002.gguf m-00001-of-00002.gguf
+ok "which is as it was" cmp m-00002-of-00002.gguf before/m-00002-of-00002.gguf
 for folder in llm split load; do
     ok "$folder is as it was" diff -r $folder before/$folder
 done
