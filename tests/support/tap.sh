@@ -162,7 +162,7 @@ complains()
 language_model()
 {
     mkdir -p "$1"
-    tr '\0' '\n' <"$top_srcdir/tests/fuzz/corpus/safetensors/llama" \
+    tr '\0' '\n' <"${top_srcdir:-.}/tests/fuzz/corpus/safetensors/llama" \
         >"$work/language_model"
     sed -n 1p "$work/language_model" >"$1/config.json"
     sed -n 2p "$work/language_model" | tr -d '\n' >"$work/header"
