@@ -51,10 +51,9 @@ agree()
         sh -c "! grep -q certificate_rejected '$work/out'"
     exits "$name: is reported" 0 moirai-report --format json "$sol"
     is "$name: with the same bound there" "$(pair)" "$placed"
+    # Trees with sanitizers have no shared library.
     if [ -e "$MOIRAI_LIBRARY" ]; then
         is "$name: and in Python" "$(library_pair "$sol")" "$placed"
-    else
-        skip "libmoirai.so is not built"
     fi
 }
 

@@ -115,12 +115,14 @@ static mo_status apply_rule(verifier *v, const mo_proof_entry *e,
     const mo_bound_segment *s = mo_proof_is_span(e->kind)
                                     ? &mo_proof_chain_span(&v->chain, e)->whole
                                     : &v->chain.chain.segments[e->first];
+    const int64_t *params =
+        e->n_params > 0 ? v->proof->params + e->params : NULL;
     mo_proof_subject subject = { .domains = &v->chain.domains,
                                  .segment = s,
                                  .a = e->a,
                                  .b = e->b,
                                  .value_ns = e->value_ns,
-                                 .params = v->proof->params + e->params,
+                                 .params = params,
                                  .stop = v->stop };
     mo_sub_instance *part = NULL;
     const int64_t **tables = NULL;
