@@ -351,12 +351,14 @@ static mo_status make_model(const mo_prepare_options *p,
         status = has_many_rows(&model->model, &many, err);
     if (!many)
         return status;
-    if (!logger->quiet)
+    if (!logger->quiet) {
+        mo_progress_erase();
         fprintf(stderr,
                 "%s: --formulation compact has more than a million rows: this "
                 "is --formulation patterns, whose optimum is the best of its "
                 "patterns\n",
                 logger->command);
+    }
     mo_model_clear(&model->model);
     return mo_model_make(&mo_formulation_patterns, frame, &model->identity,
                          &model->model, err);
