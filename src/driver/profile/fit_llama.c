@@ -112,7 +112,7 @@ static mo_status guess_ops(const fitting *f, mo_llama_run *run, mo_error *err)
     return MO_OK;
 }
 
-/* A run that tells the rates of one device. */
+/* A run that determines the rates of one device. */
 static bool is_of_use(const fitting *f, const mo_llama_row *row, int n_layers)
 {
     bool is_whole =
