@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Tests of moirai-solve: answers, limits, starts, outputs, and solvers that
 # misbehave.
 . "${top_srcdir:=.}/tests/support/tap.sh"

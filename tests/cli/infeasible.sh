@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Tests of graphs that fit no cluster: exit status 3 from every command that
 # needs a placement, with the amounts, whichever step detects it.
 . "${top_srcdir:=.}/tests/support/tap.sh"

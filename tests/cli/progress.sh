@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # The progress line of every command: on a terminal, above two seconds.
 top_srcdir=${top_srcdir:-.}
 # shellcheck source=tests/support/tap.sh

@@ -30,9 +30,13 @@ struct _nvrtcProgram {
 
 static const int archs[] = { 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121 };
 
-/* Matches standin_place. */
+/* The place matches standin_place. The guards of <math.h> and <string.h> leave
+ * these out: their functions are built in, and reading the headers takes a
+ * fifth of the time of a kernel. */
 static const char before[] =
     "#define MO_ON_CPU 1\n"
+    "#define _MATH_H 1\n"
+    "#define _STRING_H 1\n"
     "typedef struct mo_cpu_dim { unsigned x, y, z; } mo_cpu_dim;\n"
     "extern struct mo_cpu_place {\n"
     "    mo_cpu_dim thread, block, threads, blocks;\n"
@@ -206,8 +210,9 @@ static bool run_compiler(const files *f, const char *options, const char *from,
     pid_t child;
 
     snprintf(script, sizeof script,
-             "exec %s -std=gnu11 -w -o '%s' '%s' %s 2>>'%s'", compiler(), to,
-             from, options, f->log);
+             "exec %s -std=gnu11 -w -Wno-implicit-function-declaration "
+             "-o '%s' '%s' %s 2>>'%s'",
+             compiler(), to, from, options, f->log);
     if (posix_spawn(&child, "/bin/sh", NULL, NULL, args, environ) != 0)
         return false;
     return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
