@@ -20,7 +20,7 @@ enum { MAX_STRANGERS = 100 };
 static int connect_port(int port)
 {
     return mo_rdv_socket_connect(mo_rdv_address_loopback, port,
-                                 mo_stop_clock_ns() + 1000000000);
+                                 mo_stop_clock_ns() + SOON_NS);
 }
 
 static int connect_with_retries(int port)
@@ -44,7 +44,7 @@ START_TEST(many_may_connect_at_once)
     ck_assert_int_ge(listener, 0);
     for (int i = 0; i < MAX_STRANGERS; i++) {
         fds[i] = mo_rdv_socket_connect(mo_rdv_address_loopback, job.port,
-                                       mo_stop_clock_ns() + 500000000);
+                                       mo_stop_clock_ns() + SOON_NS);
         ck_assert_msg(fds[i] >= 0, "the %d-th was not heard", i + 1);
     }
     for (int i = 0; i < MAX_STRANGERS; i++)
@@ -144,7 +144,7 @@ START_TEST(other_kinds_of_machines_are_refused)
     else
         greeting.security = MO_RDV_SECURITY_CERTIFICATE;
     join_set_up(ranks, 2, port);
-    ranks[0].seconds = 1;
+    ranks[0].seconds = 3;
     join_start(&ranks[0]);
     channel = mo_secure_channel_new(connect_with_retries(port));
     ck_assert(mo_rdv_send_all(channel, &greeting, sizeof greeting, soon));
@@ -168,7 +168,7 @@ START_TEST(what_answers_may_be_something_else)
     join_rank ranks[2];
 
     join_set_up(ranks, 2, port);
-    ranks[1].seconds = 0.5;
+    ranks[1].seconds = 2;
     join_start(&ranks[1]);
     while ((caller = accept(listener, NULL, NULL)) < 0)
         usleep(1000);
@@ -259,7 +259,7 @@ START_TEST(all_get_the_missing_rank)
 
     join_set_up(ranks, 4, 0);
     for (int r = 0; r < 4; r++) {
-        ranks[r].seconds = 1; /* too short to derive a key on a busy machine */
+        ranks[r].seconds = 2; /* too short to derive a key on a busy machine */
         ranks[r].job.has_token = false;
     }
     for (int r = 0; r < 4; r++)
@@ -278,56 +278,74 @@ START_TEST(all_get_the_missing_rank)
 }
 END_TEST
 
-/* A client that closes its connection once it is accepted. */
+static bool secure(mo_secure_channel *channel, const mo_rdv_params *params,
+                   const mo_rdv_hello *hello, const mo_rdv_preamble *answer)
+{
+    char identity[MO_SECURE_IDENTITY_SIZE];
+    mo_secure_credentials *credentials;
+
+    MUST(mo_rdv_credentials_new(params, answer->salt, &credentials, &err));
+    if (!credentials)
+        return true;
+    mo_rdv_format_identity(identity, hello->rank, hello->n_ranks);
+    MUST(mo_secure_channel_start(channel, credentials, MO_SECURE_CLIENT,
+                                 identity, &err));
+    while (mo_secure_channel_handshake(channel, NULL) == MO_SECURE_AGAIN)
+        usleep(100);
+    mo_secure_credentials_free(credentials);
+    return mo_secure_channel_is_sealed(channel);
+}
+
+/* A client that closes its connection once it is accepted. On a busy machine
+ * rank 0 may close it before; then it tries again. */
 static void join_and_leave(int port, const mo_rdv_params *params, int64_t soon)
 {
     mo_rdv_hello hello = { .rank = (uint32_t) params->rank,
                            .n_ranks = (uint32_t) params->n_ranks,
                            .endpoint_bytes = sizeof hello.endpoint,
                            .endpoint = { .host = "tau", .port = 1 } };
-    mo_secure_channel *channel =
-        mo_secure_channel_new(connect_with_retries(port));
-    char identity[MO_SECURE_IDENTITY_SIZE];
+    mo_rdv_verdict verdict = { .refused = 1 };
     mo_rdv_preamble greeting, answer;
-    mo_secure_credentials *credentials;
-    mo_rdv_verdict verdict;
+    bool joined = false;
 
     mo_rdv_preamble_init(&greeting, params);
     mo_rdv_format_job(params, hello.job);
-    ck_assert(mo_rdv_send_all(channel, &greeting, sizeof greeting, soon));
-    ck_assert(mo_rdv_receive_all(channel, &answer, sizeof answer, soon));
-    MUST(mo_rdv_credentials_new(params, answer.salt, &credentials, &err));
-    mo_rdv_format_identity(identity, hello.rank, hello.n_ranks);
-    if (credentials) {
-        MUST(mo_secure_channel_start(channel, credentials, MO_SECURE_CLIENT,
-                                     identity, &err));
-        while (mo_secure_channel_handshake(channel, NULL) == MO_SECURE_AGAIN)
-            usleep(100);
-        ck_assert(mo_secure_channel_is_sealed(channel));
+    while (!joined && mo_stop_clock_ns() < soon) {
+        mo_secure_channel *channel =
+            mo_secure_channel_new(connect_with_retries(port));
+
+        joined = mo_rdv_send_all(channel, &greeting, sizeof greeting, soon) &&
+                 mo_rdv_receive_all(channel, &answer, sizeof answer, soon) &&
+                 secure(channel, params, &hello, &answer) &&
+                 mo_rdv_send_all(channel, &hello, sizeof hello, soon) &&
+                 mo_rdv_receive_all(channel, &verdict, sizeof verdict, soon);
+        mo_secure_channel_free(channel);
     }
-    ck_assert(mo_rdv_send_all(channel, &hello, sizeof hello, soon));
-    ck_assert(mo_rdv_receive_all(channel, &verdict, sizeof verdict, soon));
     ck_assert_int_eq((int) verdict.refused, 0);
-    mo_secure_channel_free(channel);
-    mo_secure_credentials_free(credentials);
 }
 
+/* A late rank receives the reason for two seconds, too short to derive a key on
+ * a busy machine: there is one only where no token is. */
 START_TEST(one_that_leaves_is_named_at_once)
 {
     join_rank ranks[3];
     int port = join_free_port();
     int64_t begin = mo_stop_clock_ns(), soon = begin + SOON_NS;
+    const bool has_late = _i == 1;
 
     join_set_up(ranks, 3, port);
+    for (int r = 0; r < 3 && has_late; r++)
+        ranks[r].job.has_token = false;
     join_start(&ranks[0]);
     join_and_leave(port, &ranks[2].job, soon);
-    usleep(100000);
-    join_start(
-        &ranks[1]); /* too late, but it receives the reason all the same */
+    if (has_late) {
+        usleep(100000);
+        join_start(&ranks[1]);
+        join_finish(&ranks[1]);
+        join_expect(ranks[1].err.text, "rank 2 (host tau) is gone");
+    }
     join_finish(&ranks[0]);
-    join_finish(&ranks[1]);
     join_expect(ranks[0].err.text, "rank 2 (host tau) is gone");
-    join_expect(ranks[1].err.text, "rank 2 (host tau) is gone");
     ck_assert_int_lt(mo_stop_clock_ns() - begin, SOON_NS);
 }
 END_TEST
@@ -341,5 +359,5 @@ SUITE(rendezvous_rejected)
     TEST(what_listens_may_be_silent);
     EACH(a_failure_is_reported_as_that_of_rank_0, 2);
     EACH(all_get_the_missing_rank, 4);
-    TEST(one_that_leaves_is_named_at_once);
+    EACH(one_that_leaves_is_named_at_once, 2);
 }
