@@ -124,10 +124,11 @@ static void divide_workspace(mo_cpu_conv_kernel *k)
     for (int64_t i = 0; i < k->n_phases; i++) {
         const mo_cpu_conv_phase *phase = &k->phases[i];
         size_t n = (size_t) phase->blocks.rows;
-        size_t taps = (size_t) phase->n_taps;
+        size_t taps = (size_t) phase->n_taps *
+                      (k->by_channel ? 1 + MO_CPU_DEPTHWISE_POINTERS : n);
 
         rows = n > rows ? n : rows;
-        pointers = n * taps > pointers ? n * taps : pointers;
+        pointers = taps > pointers ? taps : pointers;
         if (n * (size_t) phase->blocks.columns > sums)
             sums = n * (size_t) phase->blocks.columns;
     }
@@ -264,6 +265,29 @@ static block block_of(const conv_run *run, int64_t job, int worker)
     return b;
 }
 
+static void multiply_channels(const block *b)
+{
+    const conv_run *run = b->run;
+    const mo_cpu_conv_kernel *k = run->kernel;
+    const float **pointers = (const float **) (void *) b->scratch;
+    mo_cpu_depthwise_args sums = {
+        .weights = pointers,
+        .in = pointers + run->phase->n_taps,
+        .step = run->phase->in_step[2] * k->call.in_channels,
+        .channels = k->call.in_channels,
+        .end = k->gemm_epilogue.by_micro_kernels ? &run->end : NULL,
+    };
+
+    for (int64_t r = 0; r < b->rows; r += sums.positions) {
+        mo_cpu_conv_depthwise_taps(k, run->phase, run->image,
+                                   run->weights + run->phase->weights_at,
+                                   b->row + r, b->rows - r, &sums);
+        sums.c = b->sums + r * b->pitch;
+        sums.end_row = b->row + r;
+        run->micro_kernels->depthwise(&sums);
+    }
+}
+
 static void multiply_block(const block *b)
 {
     const conv_run *run = b->run;
@@ -287,29 +311,6 @@ static void multiply_block(const block *b)
     if (k->gemm_epilogue.by_micro_kernels)
         product.end = &run->end;
     mo_cpu_conv_indirection_fill(k, phase, run->image, b->row, b->rows, rows);
-    if (k->by_channel && !run->skips_padding) {
-        mo_cpu_micro_kernel_args sums = { .rows = rows,
-                                          .step = b->rows,
-                                          .taps = phase->n_taps,
-                                          .depth = k->call.in_channels,
-                                          .panel = weights,
-                                          .panel_step = k->call.in_channels,
-                                          .c = b->sums,
-                                          .pitch = b->pitch,
-                                          .end = product.end,
-                                          .end_row = b->row };
-
-        run->micro_kernels->depthwise(&sums, b->rows);
-        return;
-    }
-    if (k->by_channel) {
-        product.panels = weights;
-        product.c = b->sums;
-        product.depth = 1;
-        product.columns = k->call.in_channels;
-        mo_cpu_conv_multiply_inside(k, &product);
-        return;
-    }
     for (int64_t g = 0; g < groups; g++) {
         product.skip = g * k->in_group;
         product.panels = weights + g * group + b->column * depth;
@@ -426,7 +427,10 @@ static void run_blocks(void *context, int64_t begin, int64_t end, int worker)
         block b = block_of(run, job, worker);
         int64_t *positions = (int64_t *) (void *) (b.scratch + k->positions_at);
 
-        multiply_block(&b);
+        if (k->by_channel)
+            multiply_channels(&b);
+        else
+            multiply_block(&b);
         if (k->direct) {
             epilogue_direct(&b);
             continue;

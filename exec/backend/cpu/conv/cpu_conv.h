@@ -30,6 +30,7 @@ typedef struct mo_cpu_conv_tap {
     int64_t at[3];  /* input offset from the window's origin */
     int64_t kernel; /* its first element in the kernel */
     int64_t offset; /* the same as at, in elements of the image */
+    int64_t first, end; /* positions of a line with it inside the image */
 } mo_cpu_conv_tap;
 
 typedef struct mo_cpu_conv_phase {
@@ -38,6 +39,7 @@ typedef struct mo_cpu_conv_phase {
     int64_t in_step[3];
     mo_cpu_conv_tap *taps;
     int64_t n_taps;
+    int64_t inside_first, inside_end; /* positions of a line with all taps */
     int64_t weights_at; /* offset of its packed weights, in floats */
     mo_cpu_gemm_blocking blocks;
 } mo_cpu_conv_phase;
@@ -117,7 +119,7 @@ bool mo_cpu_conv_weights_finite(const mo_cpu_conv_kernel *kernel,
                                 const float *packed);
 
 /* Computes the product without padding, which weights that are not finite would
- * turn into NaN; depthwise, depth is 1 and the columns are the channels. */
+ * turn into NaN. */
 void mo_cpu_conv_multiply_inside(const mo_cpu_conv_kernel *kernel,
                                  const mo_cpu_gemm *product);
 
@@ -132,6 +134,15 @@ void mo_cpu_conv_indirection_fill(const mo_cpu_conv_kernel *kernel,
                                   const mo_cpu_conv_phase *phase,
                                   const float *image, int64_t first, int64_t n,
                                   const float **rows);
+
+/* Sets the taps of as many positions as can be computed at once, from row on,
+ * n at most and on one line: those whose windows are inside the image along it,
+ * or a few with pointers of their own, some of them to zeros. */
+void mo_cpu_conv_depthwise_taps(const mo_cpu_conv_kernel *kernel,
+                                const mo_cpu_conv_phase *phase,
+                                const float *image, const float *weights,
+                                int64_t row, int64_t n,
+                                mo_cpu_depthwise_args *taps);
 
 /* Computes their output positions: image times positions, then position. */
 void mo_cpu_conv_output_positions(const mo_cpu_conv_kernel *kernel,

@@ -44,6 +44,7 @@ static void next_line(const mo_cpu_conv_phase *phase, place *p)
 typedef struct line {
     const mo_cpu_conv_kernel *kernel;
     const float *image;
+    int64_t first;          /* position */
     int64_t begin[3], step; /* of the first window, and between windows */
     int64_t base;           /* its offset, in elements of the image */
     int64_t n;
@@ -54,7 +55,8 @@ static line line_at(const mo_cpu_conv_kernel *kernel,
                     const place *p, int64_t n)
 {
     const mo_cpu_conv_image *layout = &kernel->image;
-    line l = { kernel, image, { 0 }, phase->in_step[2], p->batch, n };
+    line l = { kernel,   image, p->at[2], { 0 }, phase->in_step[2],
+               p->batch, n };
 
     for (int d = 0; d < 3; d++) {
         l.begin[d] = p->at[d] * phase->in_step[d];
@@ -74,28 +76,22 @@ static bool is_line_inside(const line *l, const mo_cpu_conv_tap *tap)
     return true;
 }
 
-/* Returns how many windows of the line have their tap before `end`. */
-static int64_t count_before(const line *l, const mo_cpu_conv_tap *tap,
-                            int64_t end)
+static int64_t within(int64_t x, int64_t most)
 {
-    int64_t distance = end - (l->begin[2] + tap->at[2]);
-    int64_t count = distance <= 0 ? 0 : mo_ceil_div(distance, l->step);
-
-    return count < l->n ? count : l->n;
+    return x < 0 ? 0 : mo_min_i64(x, most);
 }
 
-/* Merged taps are always inside the last dimension, which is padded. */
 static void point_tap(const line *l, const mo_cpu_conv_tap *tap,
                       const float **rows)
 {
-    const mo_cpu_conv_image *layout = &l->kernel->image;
     const float *zeros = l->kernel->zeros;
     int64_t first = 0, end = 0, i = 0;
-    int64_t at = l->base + tap->offset, step = l->step * layout->channels;
+    int64_t at = l->base + tap->offset;
+    int64_t step = l->step * l->kernel->image.channels;
 
     if (is_line_inside(l, tap)) {
-        first = layout->merged ? 0 : count_before(l, tap, 0);
-        end = layout->merged ? l->n : count_before(l, tap, layout->in[2]);
+        first = within(tap->first - l->first, l->n);
+        end = within(tap->end - l->first, l->n);
     }
     for (; i < first; i++)
         rows[i] = zeros;
@@ -118,6 +114,62 @@ void mo_cpu_conv_indirection_fill(const mo_cpu_conv_kernel *kernel,
         for (int64_t t = 0; t < phase->n_taps; t++)
             point_tap(&l, &phase->taps[t], rows + t * n + i);
         i += l.n;
+    }
+}
+
+/* Cuts the line to positions that are computed at once; returns whether all
+ * their windows are inside along it. */
+static bool cut_line(const mo_cpu_conv_phase *phase, line *l)
+{
+    int64_t inside = phase->inside_end - l->first;
+
+    /* What a few others cannot be computed with is left to them. */
+    if (inside < l->n)
+        inside = inside / MO_CPU_DEPTHWISE_POINTERS * MO_CPU_DEPTHWISE_POINTERS;
+    if (l->first >= phase->inside_first && inside > 0) {
+        l->n = mo_min_i64(l->n, inside);
+        return true;
+    }
+    l->n = mo_min_i64(l->n, MO_CPU_DEPTHWISE_POINTERS);
+    return false;
+}
+
+/* The same as point_tap for a few positions, without branches. */
+static void point_few(const line *l, const mo_cpu_conv_tap *tap,
+                      const float **in)
+{
+    const float *zeros = l->kernel->zeros;
+    int64_t at = l->base + tap->offset;
+
+    for (int64_t x = l->first; x < l->first + l->n; x++) {
+        *in++ = x >= tap->first && x < tap->end ? l->image + at : zeros;
+        at += l->step * l->kernel->image.channels;
+    }
+}
+
+void mo_cpu_conv_depthwise_taps(const mo_cpu_conv_kernel *kernel,
+                                const mo_cpu_conv_phase *phase,
+                                const float *image, const float *weights,
+                                int64_t row, int64_t n,
+                                mo_cpu_depthwise_args *taps)
+{
+    place p = place_of(phase, row);
+    line l = line_at(kernel, phase, image, &p, line_left(phase, &p, n));
+    bool inside = cut_line(phase, &l);
+
+    taps->positions = l.n;
+    taps->pointers = inside ? 0 : MO_CPU_DEPTHWISE_POINTERS;
+    taps->taps = 0;
+    for (int64_t t = 0; t < phase->n_taps; t++) {
+        const mo_cpu_conv_tap *tap = &phase->taps[t];
+
+        if (!is_line_inside(&l, tap))
+            continue;
+        if (inside)
+            taps->in[taps->taps] = image + (l.base + tap->offset);
+        else
+            point_few(&l, tap, taps->in + taps->taps * taps->pointers);
+        taps->weights[taps->taps++] = weights + t * kernel->image.channels;
     }
 }
 

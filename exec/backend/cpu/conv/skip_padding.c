@@ -48,10 +48,6 @@ void mo_cpu_conv_multiply_inside(const mo_cpu_conv_kernel *kernel,
 
         for (int64_t r = 0; r < product->n_rows; r++)
             product->c[r * product->pitch + j] =
-                kernel->by_channel
-                    ? multiply_row(kernel, product, r, j, product->panels + j,
-                                   product->columns)
-                    : multiply_row(kernel, product, r, product->skip, panel,
-                                   width);
+                multiply_row(kernel, product, r, product->skip, panel, width);
     }
 }

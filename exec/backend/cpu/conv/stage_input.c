@@ -26,18 +26,17 @@ static void stage_lines(void *context, int64_t begin, int64_t end, int worker)
         float *to = s->stage + line * p->extent[2] * channels;
         mo_cpu_matrix_view from = { .data = s->data, .elem = k->elem };
 
+        memset(to, 0, (size_t) (p->shift * channels) * sizeof *to);
+        to += p->shift * channels;
         if (k->call.channels_last) {
-            from.at = line * width * channels;
-            from.row = channels;
-            from.column = 1;
+            mo_cpu_load_f32(s->data, k->elem, line * width * channels, 1,
+                            width * channels, to);
         } else {
             from.at = image * channels * lines * width + place;
             from.row = 1;
             from.column = lines * width;
+            mo_cpu_load_f32_matrix(&from, width, channels, to, channels);
         }
-        memset(to, 0, (size_t) (p->shift * channels) * sizeof *to);
-        to += p->shift * channels;
-        mo_cpu_load_f32_matrix(&from, width, channels, to, channels);
         memset(to + width * channels, 0,
                (size_t) (behind * channels) * sizeof *to);
     }

@@ -49,8 +49,21 @@ static void begin_phase(const mo_call_conv *c, const int64_t first[3],
         phase->in_step[d] = c->transposed ? 1 : c->sweep.stride[d];
         phase->n[d] = left > 0 ? mo_ceil_div(left, step) : 0;
     }
+    phase->inside_end = phase->n[2];
 }
 
+/* Returns how many positions of a line have the tap before `end`. */
+static int64_t count_before(const mo_cpu_conv_phase *phase,
+                            const mo_cpu_conv_tap *tap, int64_t end)
+{
+    int64_t distance = end - tap->at[2];
+
+    return distance <= 0 ? 0
+                         : mo_min_i64(mo_ceil_div(distance, phase->in_step[2]),
+                                      phase->n[2]);
+}
+
+/* Merged taps are always inside the last dimension, which is padded. */
 static void put_tap(const mo_cpu_conv_kernel *kernel, const int64_t k[3],
                     mo_cpu_conv_phase *phase)
 {
@@ -66,6 +79,10 @@ static void put_tap(const mo_cpu_conv_kernel *kernel, const int64_t k[3],
     tap.offset = ((tap.at[0] * p->extent[1] + tap.at[1]) * p->extent[2] +
                   tap.at[2] + p->shift) *
                  p->channels;
+    tap.first = p->merged ? 0 : count_before(phase, &tap, 0);
+    tap.end = p->merged ? phase->n[2] : count_before(phase, &tap, p->in[2]);
+    phase->inside_first = mo_max_i64(phase->inside_first, tap.first);
+    phase->inside_end = mo_min_i64(phase->inside_end, tap.end);
     phase->taps[phase->n_taps++] = tap;
 }
 

@@ -59,15 +59,25 @@ typedef struct mo_cpu_micro_kernel_args {
 
 typedef void mo_cpu_micro_kernel_fn(const mo_cpu_micro_kernel_args *job);
 
-/* Depthwise sums of rows: c[i][j] = sum over taps of rows[tap * step + i][skip
- * + j] panel[tap * panel_step + j], for the depth columns j. */
-typedef void mo_cpu_depthwise_fn(const mo_cpu_micro_kernel_args *job,
-                                 int64_t rows);
+/* Depthwise sums of adjacent positions: c[p][j] = sum over taps of
+ * in[tap][p * step + j] weights[tap][j], for the channels j. With pointers, each
+ * position has its own: in[tap * pointers + p][j]. */
+typedef struct mo_cpu_depthwise_args {
+    int64_t taps;
+    const float **in, **weights;
+    int64_t pointers, step, positions, channels;
+    float *c; /* its rows are adjacent */
+    const mo_cpu_micro_kernel_epilogue *end; /* NULL: none */
+    int64_t end_row;                         /* of c in its operands */
+} mo_cpu_depthwise_args;
+
+typedef void mo_cpu_depthwise_fn(const mo_cpu_depthwise_args *job);
 
 enum {
     MO_CPU_MICRO_KERNEL_HEIGHTS = 5,
     MO_CPU_MICRO_KERNEL_MAX_ROWS = 16,
-    MO_CPU_MICRO_KERNEL_MAX_WIDTH = 32
+    MO_CPU_MICRO_KERNEL_MAX_WIDTH = 32,
+    MO_CPU_DEPTHWISE_POINTERS = 4
 };
 
 /* Micro-kernels of one instruction set. */
