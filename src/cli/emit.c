@@ -94,29 +94,6 @@ static mo_status write_outputs(const settings *s, const mo_cli_emit *emit,
     return mo_cli_emit_model(emit, wants_mps(s), o[MODEL].out, err);
 }
 
-/* Without --formulation the size of the compact model decides, unless patterns
- * have no rows for the objective or the memory. */
-static mo_status choose_formulation(mo_prepare_options *p, const char *side,
-                                    mo_error *err)
-{
-    bool is_default = !p->formulation && !side;
-
-    if (side && !p->formulation)
-        p->formulation = mo_formulation_patterns.name;
-    mo_prepare_match_objective(p);
-    p->by_size = is_default &&
-                 mo_prepare_objective(p) == MO_OBJECTIVE_LATENCY &&
-                 mo_prepare_regime(p).memory != MO_MEMORY_LIVE;
-    if (!side)
-        return MO_OK;
-    if (strcmp(p->formulation, mo_formulation_patterns.name) != 0)
-        return mo_fail(err, MO_E_USAGE,
-                       "--patterns is for --formulation patterns alone");
-    if (strcmp(side, "lower") == 0)
-        p->formulation = mo_formulation_patterns_lower.name;
-    return MO_OK;
-}
-
 static mo_status run_emit(void *context, char **operands, size_t n_operands,
                           mo_error *err)
 {
@@ -128,7 +105,7 @@ static mo_status run_emit(void *context, char **operands, size_t n_operands,
     mo_status status;
 
     (void) n_operands;
-    status = choose_formulation(&s->prepare, s->side, err);
+    status = mo_prepare_choose_formulation(&s->prepare, s->side, err);
     /* A model is not printed on a terminal, unless -o - is given. */
     if (!s->outputs[MODEL].path && (s->stats || !isatty(STDOUT_FILENO)))
         s->outputs[MODEL].path = "-";

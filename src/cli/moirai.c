@@ -459,8 +459,9 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
     mo_status status;
 
     (void) n_operands;
-    mo_prepare_match_objective(&s->prepare);
-    status = mo_place_runtime_check(&s->runtime, &s->settings_of, err);
+    status = mo_prepare_choose_formulation(&s->prepare, NULL, err);
+    if (status == MO_OK)
+        status = mo_place_runtime_check(&s->runtime, &s->settings_of, err);
     if (status == MO_OK)
         status = mo_prepare_check(&s->prepare, operands[0], err);
     if (status == MO_OK && !strpbrk(operands[0], "./-") &&

@@ -46,6 +46,33 @@ void mo_prepare_match_objective(mo_prepare_options *p)
         p->objective = mo_objective_names[MO_OBJECTIVE_PERIOD];
 }
 
+bool mo_prepare_has_patterns(const mo_prepare_options *p)
+{
+    return formulation_of(p) == &mo_formulation_patterns ||
+           formulation_of(p) == &mo_formulation_patterns_lower;
+}
+
+mo_status mo_prepare_choose_formulation(mo_prepare_options *p, const char *side,
+                                        mo_error *err)
+{
+    bool is_default = !p->formulation && !side;
+
+    if (side && !p->formulation)
+        p->formulation = mo_formulation_patterns.name;
+    mo_prepare_match_objective(p);
+    p->by_size = is_default &&
+                 mo_prepare_objective(p) == MO_OBJECTIVE_LATENCY &&
+                 mo_prepare_regime(p).memory != MO_MEMORY_LIVE;
+    if (!side)
+        return MO_OK;
+    if (strcmp(p->formulation, mo_formulation_patterns.name) != 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "--patterns is for --formulation patterns alone");
+    if (strcmp(side, "lower") == 0)
+        p->formulation = mo_formulation_patterns_lower.name;
+    return MO_OK;
+}
+
 mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
                            mo_error *err)
 {

@@ -135,6 +135,15 @@ typedef struct mo_prepared_model {
     mo_model model;
 } mo_prepared_model;
 
+/* Without a formulation the size of the compact model decides, unless patterns
+ * have no rows for the objective or the memory.  side is that of --patterns,
+ * or NULL.  To be called before mo_prepare_check(). */
+mo_status mo_prepare_choose_formulation(mo_prepare_options *p, const char *side,
+                                        mo_error *err);
+
+/* Returns whether patterns are the formulation of the options. */
+bool mo_prepare_has_patterns(const mo_prepare_options *p);
+
 /* Fails with MO_E_USAGE if the options contradict each other or the graph's
  * path. Reads no file; to be called first. */
 mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,

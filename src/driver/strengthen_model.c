@@ -20,7 +20,7 @@
 #define DEFAULT_WORK INT64_C(2500000000)
 #define LARGE_WORK   INT64_C(2000000000) /* less for each op, which is read and \
                                           */
-#define WORK_PER_OP INT64_C(15000)       /* placed by list schedulers */
+#define WORK_PER_OP INT64_C(40000)       /* placed by list schedulers */
 #define LEAST_WORK  INT64_C(1000000000)
 enum { LARGE_OPS = 1000, PERIOD_ROUNDS = 4 };
 
@@ -39,9 +39,7 @@ enum { LARGE_OPS = 1000, PERIOD_ROUNDS = 4 };
 
 static bool takes_patterns(const mo_prepare_options *p)
 {
-    return p->by_size ||
-           strcmp(p->formulation, mo_formulation_patterns.name) == 0 ||
-           strcmp(p->formulation, mo_formulation_patterns_lower.name) == 0;
+    return p->by_size || mo_prepare_has_patterns(p);
 }
 
 /* Whether the formulation has a use for a search. */
@@ -226,6 +224,7 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
     }
     mo_stop_after(&stop, limit_s);
     stop.signaled = is_interrupted;
+    stop.outer = s->outer;
     mo_search_progress_begin(&progress, logger, "searching");
     status = mo_search_strengthen(x, &regime, &options, &made->strength,
                                   &made->start, err);

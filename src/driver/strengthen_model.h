@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/option.h"
+#include "base/stop.h"
 #include "driver/log.h"
 #include "driver/prepare.h"
 
@@ -24,6 +25,7 @@ typedef struct mo_strengthen_options {
     bool writes_model; /* the model is the output: one of the period is built
                           without a search */
     int64_t seed;
+    const mo_stop *outer; /* the search ends earlier; or NULL */
 } mo_strengthen_options;
 
 #define MO_STRENGTHEN_DEFAULTS                                                 \

@@ -30,6 +30,7 @@
 #include "driver/portfolio.h"
 #include "driver/prepare.h"
 #include "driver/review.h"
+#include "driver/strengthen_model.h"
 #include "graph/graph.h"
 #include "moirai.h"
 #include "solvers/answer/evaluation.h"
@@ -41,6 +42,7 @@ typedef struct mo_lib_settings {
     mo_place_options place;
     mo_portfolio_options portfolio;
     mo_exec_options exec;
+    mo_strengthen_options strengthen; /* of a model; by default none */
     const char *format, *graph, *trace; /* or NULL */
     const char *gpus, *cpus;            /* of discovery; or NULL */
     mo_option_list report_methods;

@@ -16,6 +16,7 @@ static const mo_lib_settings defaults = {
     .review = MO_REVIEW_DEFAULTS,
     .place = MO_PLACE_DEFAULTS,
     .portfolio = MO_PORTFOLIO_DEFAULTS,
+    .strengthen = MO_STRENGTHEN_DEFAULTS,
     .exec = { .prepare = MO_REVIEW_DEFAULTS,
               .weights = MO_EXEC_NO_SEED,
               .runs = 1,
@@ -40,6 +41,7 @@ static void make_table(mo_lib_settings *s, table *t)
     const mo_option rows[] = {
         MO_PREPARE_OPTIONS(&s->prepare),
         MO_PREPARE_IN_FLIGHT_OPTION(&s->prepare),
+        MO_STRENGTHEN_OPTIONS(&s->strengthen),
         { 0, "unit", "UNIT", NULL, MO_OPTION_TEXT, .to = &s->prepare.unit,
           .choices = "ns|us|ms|s" },
         MO_REVIEW_OPTIONS(&s->review),

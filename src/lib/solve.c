@@ -17,27 +17,59 @@
 #include "solvers/process/interrupt.h"
 #include "solvers/process/workdir.h"
 
-/* Makes the model of the instance by the options formulation, closure, slack
- * and unit. The caller clears *model. */
+/* A model and what it refers to.  Cleared by clear_built(). */
+typedef struct built_model {
+    mo_prepared made; /* loaded belongs to the instance */
+    mo_prepared_model model;
+} built_model;
+
+static void clear_built(built_model *b)
+{
+    mo_prepared_model_clear(&b->model);
+    b->made.loaded = (mo_problem){ 0 };
+    mo_prepared_clear(&b->made);
+}
+
+/* Makes the model of the instance by the options formulation, closure, slack,
+ * unit and strengthen.  Patterns consist of the results of a search; before
+ * other models there is one only where it is requested. */
 static mo_status make_model(const moirai_instance *instance,
-                            const moirai_options *options,
-                            mo_prepared_model *model, mo_error *err)
+                            const moirai_options *options, bool is_output,
+                            built_model *b, mo_error *err)
 {
     const mo_driver_log logger = mo_lib_log(options);
     const mo_regime *regime = &instance->regime;
     mo_prepare_options p = mo_lib_settings_of(options)->prepare;
-    mo_prepared made = { .loaded = mo_lib_instance_review(instance).problem };
+    mo_strengthen_options s = mo_lib_settings_of(options)->strengthen;
     mo_status status;
 
+    b->made.loaded = mo_lib_instance_review(instance).problem;
     p.congestion = mo_congestion_names[regime->congestion];
     p.tensors = mo_tensors_names[regime->tensors];
     p.memory = mo_memory_names[regime->memory];
     p.objective = mo_objective_names[instance->objective];
     p.in_flight = instance->in_flight;
-    mo_prepare_match_objective(&p);
-    status = mo_prepare_check(&p, instance->graph->path, err);
+    s.outer = options ? &options->stop : NULL;
+    s.writes_model = is_output;
+    if (!is_output)
+        s.limit_s = mo_lib_settings_of(options)->portfolio.time_s / 2;
+    status = mo_prepare_choose_formulation(&p, NULL, err);
+    if (status == MO_OK && !is_output &&
+        mo_formulation_of(p.formulation)->lacks_places)
+        status = mo_fail(err, MO_E_USAGE,
+                         "the model of %s does not say where ops are; take "
+                         "another formulation",
+                         p.formulation);
+    if (status == MO_OK && s.seconds < 0 && !mo_prepare_has_patterns(&p))
+        s.none = true;
     if (status == MO_OK)
-        status = mo_prepare_model(&p, &logger, &made, model, err);
+        status = mo_prepare_check(&p, instance->graph->path, err);
+    if (status == MO_OK)
+        status = mo_strengthen_check(&s, &p, err);
+    if (status == MO_OK)
+        status = mo_strengthen_model(&s, &p, &logger, &b->made, err);
+    if (status == MO_OK)
+        status = mo_prepare_model(&p, &logger, &b->made, &b->model, err);
     return status;
 }
 
@@ -84,7 +116,7 @@ moirai_status moirai_emit(const moirai_instance *instance,
                           moirai_error *err)
 {
     mo_error *e = mo_lib_error(err);
-    mo_prepared_model made = { 0 };
+    built_model built = { 0 };
     mo_path_list files = { 0 };
     mo_out *out = NULL;
     bool mps = false;
@@ -93,17 +125,18 @@ moirai_status moirai_emit(const moirai_instance *instance,
     if (status == MO_OK)
         status = mo_lib_open_output(path, write, context, &out, e);
     if (status == MO_OK)
-        status = make_model(instance, options, &made, e);
+        status = make_model(instance, options, true, &built, e);
     if (status == MO_OK && path) {
         const mo_review r = mo_lib_instance_review(instance);
 
         status = mo_file_hints_list(&r.problem.made_of, path, &files, e);
     }
     if (status == MO_OK)
-        status = write_milp(instance, &made.model, mps, files.paths, out, e);
+        status =
+            write_milp(instance, &built.model.model, mps, files.paths, out, e);
     status = mo_lib_close_output(out, status, e);
     mo_path_list_clear(&files);
-    mo_prepared_model_clear(&made);
+    clear_built(&built);
     return mo_lib_status(status);
 }
 
@@ -113,7 +146,10 @@ enum { POLL_MS = 20 };
 typedef struct solve_run {
     const moirai_instance *instance;
     const moirai_options *options;
+    const mo_model *model;
+    mo_portfolio_options portfolio;
     int64_t unit_ns;
+    mo_lower_bound known; /* by the search; 0: none */
     moirai_placement *best;
     mo_status status; /* exhausted memory */
     mo_error err;
@@ -129,6 +165,17 @@ static bool is_better(const moirai_placement *a, const moirai_placement *b)
                       mo_answer_evaluation_objective_ns(&b->evaluation));
 }
 
+/* Whether a bound of the solver is one of the instance: the model admits every
+ * schedule. */
+static bool is_relaxation(const solve_run *s)
+{
+    const mo_formulation *f = s->model->formulation;
+
+    return f == &mo_formulation_period ||
+           ((f == &mo_formulation_compact || f == &mo_formulation_paper) &&
+            s->instance->regime.memory != MO_MEMORY_LIVE);
+}
+
 /* Callback of the portfolio: keeps the best answer that is valid. Returns
  * whether it is proven optimal here, so that others can stop. */
 static bool take_answer(void *context, mo_portfolio_member *member)
@@ -142,7 +189,7 @@ static bool take_answer(void *context, mo_portfolio_member *member)
     if (member->status != MO_OK || !member->outcome.solution)
         return false;
     status = mo_lib_placement_of_solution(
-        s->instance, title, member->outcome.solution, NULL, &answer, &err);
+        s->instance, title, member->outcome.solution, &s->known, &answer, &err);
     if (status == MO_E_MEMORY) {
         s->status = status;
         s->err = err;
@@ -150,8 +197,8 @@ static bool take_answer(void *context, mo_portfolio_member *member)
     if (status != MO_OK)
         return false;
     snprintf(answer->method, sizeof answer->method, "%s", title);
-    if (member->outcome.has_bound && isfinite(member->outcome.bound) &&
-        member->outcome.bound > 0)
+    if (is_relaxation(s) && member->outcome.has_bound &&
+        isfinite(member->outcome.bound) && member->outcome.bound > 0)
         mo_lib_placement_claim(
             answer, llround(fmin(member->outcome.bound * (double) s->unit_ns,
                                  (double) MO_MAX_TOTAL_NS)));
@@ -179,15 +226,15 @@ static void *watch_cancel(void *context)
     return NULL;
 }
 
-static mo_status write_model(const solve_run *s, const mo_model *model,
-                             const mo_workdir *folder, mo_error *err)
+static mo_status write_model(const solve_run *s, const mo_workdir *folder,
+                             mo_error *err)
 {
     mo_out *out = NULL;
     mo_status status =
         mo_workdir_create_file(mo_workdir_path(folder), "model.mps", &out, err);
 
     if (status == MO_OK)
-        status = write_milp(s->instance, model, true, NULL, out, err);
+        status = write_milp(s->instance, s->model, true, NULL, out, err);
     return mo_lib_close_output(out, status, err);
 }
 
@@ -235,17 +282,14 @@ static mo_status no_answer(const solve_run *s, const mo_portfolio *portfolio,
                    mo_portfolio_member_title(first), first->outcome.text);
 }
 
-static mo_status solve_in(solve_run *s, const mo_model *model,
-                          const mo_workdir *folder, mo_error *err)
+static mo_status solve_in(solve_run *s, const mo_workdir *folder, mo_error *err)
 {
-    const mo_portfolio_options *o = &mo_lib_settings_of(s->options)->portfolio;
     mo_portfolio portfolio = { 0 };
     char *path = mo_workdir_file(folder, "model.mps");
-    mo_status status =
-        path ? write_model(s, model, folder, err) : mo_fail_memory(err);
+    mo_status status = path ? write_model(s, folder, err) : mo_fail_memory(err);
 
     if (status == MO_OK)
-        status = run_solvers(s, o, path, folder, &portfolio, err);
+        status = run_solvers(s, &s->portfolio, path, folder, &portfolio, err);
     if (status == MO_OK && !s->best)
         status = no_answer(s, &portfolio, err);
     mo_portfolio_clear(&portfolio);
@@ -258,22 +302,35 @@ moirai_status moirai_solve(const moirai_instance *instance,
                            moirai_placement **placement, moirai_error *err)
 {
     mo_error *e = mo_lib_error(err);
-    solve_run s = { .instance = instance, .options = options };
-    mo_prepared_model made = { 0 };
+    solve_run s = { .instance = instance,
+                    .options = options,
+                    .portfolio = mo_lib_settings_of(options)->portfolio };
+    double begin_s = mo_driver_clock_s(), time_s = s.portfolio.time_s;
+    built_model built = { 0 };
+    const mo_proven_bounds *proven;
     mo_workdir *folder = NULL;
-    mo_status status =
-        mo_portfolio_check_options(&mo_lib_settings_of(options)->portfolio, e);
+    mo_status status = mo_portfolio_check_options(&s.portfolio, e);
 
     if (status == MO_OK)
-        status = make_model(instance, options, &made, e);
+        status = make_model(instance, options, false, &built, e);
+    proven = built.made.strength;
     if (status == MO_OK) {
-        s.unit_ns = made.model.frame->unit_ns;
+        s.model = &built.model.model;
+        s.unit_ns = s.model->frame->unit_ns;
+        if (proven && time_s > 0) /* solvers have what the search left */
+            s.portfolio.time_s =
+                fmax(time_s - (mo_driver_clock_s() - begin_s), time_s / 2);
+        if (proven)
+            s.known = (mo_lower_bound){ proven->lower_ns, "search" };
         status = mo_workdir_new(&folder, e);
     }
     if (status == MO_OK)
-        status = solve_in(&s, &made.model, folder, e);
+        status = solve_in(&s, folder, e);
+    if (status == MO_OK && proven &&
+        instance->objective == MO_OBJECTIVE_LATENCY)
+        status = mo_lib_placement_prove(s.best, proven->proof, e);
     mo_workdir_free(folder);
-    mo_prepared_model_clear(&made);
+    clear_built(&built);
     if (status == MO_OK)
         *placement = s.best;
     else

@@ -33,6 +33,12 @@ exits "without fusion" 0 moirai -q --json --fusion none "$net"
 is "every op is placed" "$(value coarse_ops)" 15
 exits "the paper's model" 0 moirai -q --json --formulation paper "$net"
 is "has the same optimum" "$(value makespan_us)" "$best"
+exits "patterns" 0 moirai -q --json --formulation patterns "$net"
+is "have the optimum here, proven by the search" \
+    "$(value status) $(value makespan_us) $(value bound_us)" \
+    "\"optimal\" $best $best"
+complains "lower bounds place nothing" 2 "patterns-lower" \
+    moirai -q --formulation patterns-lower "$net"
 exits "files to keep" 0 moirai -q --keep kept "$net"
 is "are kept" "$(ls kept | tr '\n' ' ')" \
     "inception.lp inception.schedule.json inception.sol inception.start.sol "

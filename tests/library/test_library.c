@@ -295,6 +295,34 @@ START_TEST(a_transfer_can_have_a_time_of_its_own)
 }
 END_TEST
 
+/* Patterns consist of a search; other models have one where it is requested. */
+START_TEST(models_can_have_a_search)
+{
+    moirai_instance *x = make_instance(3, INT64_MAX, INT64_MAX);
+    moirai_options *o = NULL;
+    text *t = calloc(1, sizeof *t);
+
+    OK(moirai_options_new(&o, &why));
+    OK(moirai_emit(x, o, NULL, append, t, &why));
+    ck_assert_ptr_null(strstr(t->data, "proof"));
+    t->size = 0;
+    OK(moirai_options_set(o, "strengthen", "5", &why));
+    OK(moirai_emit(x, o, NULL, append, t, &why));
+    ck_assert_ptr_nonnull(strstr(t->data, "formulation: compact"));
+    ck_assert_ptr_nonnull(strstr(t->data, "proof"));
+    t->size = 0;
+    OK(moirai_options_set(o, "strengthen", NULL, &why));
+    OK(moirai_options_set(o, "formulation", "patterns", &why));
+    OK(moirai_emit(x, o, NULL, append, t, &why));
+    ck_assert_ptr_nonnull(strstr(t->data, "formulation: patterns"));
+    OK(moirai_options_set(o, "strengthen", "0", &why));
+    ck_assert_int_eq(moirai_emit(x, o, NULL, append, t, &why), MOIRAI_E_USAGE);
+    moirai_options_free(o);
+    moirai_instance_free(x);
+    free(t);
+}
+END_TEST
+
 START_TEST(outputs_go_to_a_function)
 {
     moirai_instance *x = make_instance(3, INT64_MAX, INT64_MAX);
@@ -577,6 +605,7 @@ SUITE(library)
     TEST(a_view_has_the_numbers);
     TEST(a_limit_in_flight_is_for_the_period);
     TEST(a_transfer_can_have_a_time_of_its_own);
+    TEST(models_can_have_a_search);
     TEST(outputs_go_to_a_function);
     TEST(the_search_is_optimal_on_a_chain);
     TEST(a_placement_of_ones_own_is_judged);

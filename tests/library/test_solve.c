@@ -54,6 +54,31 @@ START_TEST(a_solver_finds_what_the_search_does)
 }
 END_TEST
 
+START_TEST(patterns_are_as_good_as_the_search)
+{
+    moirai_instance *x = make_instance();
+    moirai_options *o = NULL;
+    moirai_placement *p = NULL;
+
+    OK(moirai_options_new(&o, &why));
+    OK(moirai_options_set(o, "time", "60", &why));
+    OK(moirai_options_set(o, "solver", "cbc", &why));
+    OK(moirai_options_set(o, "formulation", "patterns", &why));
+    OK(moirai_solve(x, o, &p, &why));
+    ck_assert_int_eq(moirai_placement_makespan_ns(p), 63700);
+    ck_assert_int_eq(moirai_placement_n_violations(p), 0);
+    /* The optimum of patterns proves nothing; the search does. */
+    ck_assert_int_eq(moirai_placement_bound_ns(p), 63700);
+    ck_assert_ptr_nonnull(moirai_placement_proof(p));
+    moirai_placement_free(p);
+    p = NULL;
+    OK(moirai_options_set(o, "formulation", "patterns-lower", &why));
+    ck_assert_int_eq(moirai_solve(x, o, &p, &why), MOIRAI_E_USAGE);
+    moirai_options_free(o);
+    moirai_instance_free(x);
+}
+END_TEST
+
 START_TEST(a_command_can_be_the_solver)
 {
     moirai_instance *x = make_instance();
@@ -91,6 +116,7 @@ END_TEST
 SUITE(solve)
 {
     EACH(a_solver_finds_what_the_search_does, 2);
+    TEST(patterns_are_as_good_as_the_search);
     TEST(a_command_can_be_the_solver);
     TEST(a_cancelled_solver_stops);
 }

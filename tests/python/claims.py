@@ -313,6 +313,16 @@ def a_model_is_written_as_lp_and_mps():
     assert own(written) == own(at.emit(format="mps"))
 
 
+def a_model_can_be_one_of_patterns():
+    at = problem()
+    assert b"\\ proof " not in at.emit()
+    assert b"\\ proof " in at.emit(strengthen=5)
+    model = at.emit(formulation="patterns")
+    assert b"formulation: patterns\n" in model and b"\\ proof " in model
+    solved = at.solve(formulation="patterns", time=60)
+    assert solved.valid and solved.gap == 0 and solved.proof
+
+
 def progress_is_reported_in_the_calling_thread():
     seen = []
 

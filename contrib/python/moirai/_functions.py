@@ -90,6 +90,7 @@ def solve(model: Any, cluster: Union[Cluster, bytes, Path], *,
           memory_limit: Optional[int] = None,
           formulation: Optional[str] = None, closure: Optional[bool] = None,
           slack: Optional[float] = None, unit: Optional[str] = None,
+          strengthen: Optional[float] = None,
           message: Optional[Callable[[str], None]] = None) -> Placement:
     """Places a model on a cluster with MILP solvers.
 
@@ -104,7 +105,7 @@ def solve(model: Any, cluster: Union[Cluster, bytes, Path], *,
         solver=solver, via=via, command=command, solver_path=solver_path,
         time=time, gap=gap, threads=threads, memory_limit=memory_limit,
         formulation=formulation, closure=closure, slack=slack, unit=unit,
-        message=message)
+        strengthen=strengthen, message=message)
 
 
 def open(path: Path, *, graph: Optional[Path] = None,

@@ -148,19 +148,20 @@ class Instance(Handle):
               formulation: Optional[str] = None,
               closure: Optional[bool] = None, slack: Optional[float] = None,
               unit: Optional[str] = None,
+              strengthen: Optional[float] = None,
               message: Optional[Callable[[str], None]] = None) -> Placement:
         """Places it with MILP solvers in child processes.
 
         solver: "highs,scip"; the first that is installed.  via, command,
         solver_path, time, gap, threads, memory_limit: see moirai-solve(1).
-        formulation, closure, slack, unit: see emit().
+        formulation, closure, slack, unit, strengthen: see emit().
         """
         return self._search("solve", Options(
             {"solver": solver, "via": via, "command": command,
              "solver_path": solver_path, "time": time, "gap": gap,
              "threads": threads, "memory_limit": memory_limit,
              "formulation": formulation, "closure": closure, "slack": slack,
-             "unit": unit}, message), None)
+             "unit": unit, "strengthen": strengthen}, message), None)
 
     def _search(self, name: str, options: Options,
                  progress: Optional[Callable[[Progress], Any]]) -> Placement:
@@ -199,16 +200,19 @@ class Instance(Handle):
     def emit(self, path: Optional[Path] = None, *,
              format: Optional[str] = None, formulation: Optional[str] = None,
              closure: Optional[bool] = None, slack: Optional[float] = None,
-             unit: Optional[str] = None) -> bytes:
+             unit: Optional[str] = None,
+             strengthen: Optional[float] = None) -> bytes:
         """Writes the mixed-integer program into the file at path; without one,
         returns it.
 
         format: "lp" or "mps"; by path, else LP.  formulation, closure, slack,
-        unit: see moirai-emit(1).
+        unit: see moirai-emit(1).  strengthen: seconds of search before the
+        model is written; the default is none, or for the formulations
+        "patterns" and "patterns-lower" that of moirai-emit.
         """
         return output("emit", path, self, Options(
             {"format": format, "formulation": formulation, "closure": closure,
-             "slack": slack, "unit": unit}))
+             "slack": slack, "unit": unit, "strengthen": strengthen}))
 
     def __repr__(self) -> str:
         return (f"<moirai.Instance: {len(self.ops)} ops on "
@@ -370,14 +374,16 @@ class Placement(Handle):
     def emit(self, path: Optional[Path] = None, *,
              format: Optional[str] = None, formulation: Optional[str] = None,
              closure: Optional[bool] = None, slack: Optional[float] = None,
-             unit: Optional[str] = None) -> bytes:
+             unit: Optional[str] = None,
+             strengthen: Optional[float] = None) -> bytes:
         """Writes the mixed-integer program of its instance, see
         Instance.emit()."""
         if self.instance is None:
             raise MoiraiError(Status.USAGE, "the placement was opened from a "
                               "file: make an Instance, and emit that")
         return self.instance.emit(path, format=format, formulation=formulation,
-                                  closure=closure, slack=slack, unit=unit)
+                                  closure=closure, slack=slack, unit=unit,
+                                  strengthen=strengthen)
 
     def executor(self, *, backend: Optional[str] = None,
                  precision: Optional[str] = None,

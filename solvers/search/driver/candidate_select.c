@@ -71,10 +71,12 @@ void mo_search_candidates_free(mo_search_candidates *m)
     free(m);
 }
 
-/* Returns the fraction of the gap that a job at this effort level may close. */
+/* Returns the fraction of the gap that a job at this effort level may close.
+ * The first closes less than all of it: otherwise boundaries with poor
+ * schedules would be tried before those of the incumbent. */
 static double hope_fraction(int level)
 {
-    static const double part[] = { 1.0,  0.5,   0.25,  0.12,
+    static const double part[] = { 0.85, 0.5,   0.25,  0.12,
                                    0.06, 0.035, 0.025, 0.02 };
     int n = sizeof part / sizeof *part;
 

@@ -3,8 +3,8 @@
  * candidate_select.h - selection of subproblems (class and boundary) for the
  * next round, by optimistic estimates.
  *
- * An untried boundary may be as short as its lower bound; each further attempt
- * reduces the fraction of its gap that may still be closed. The boundaries on
+ * A job may close a fraction of the gap of a boundary, most of it for an
+ * untried one; each further attempt reduces the fraction. The boundaries on
  * shortest paths by these estimates are the candidates, with the gain that
  * they promise for the whole.
  */

@@ -472,6 +472,16 @@ static void keep_entries(mo_proof *proof, const bool *needed,
     proof->n = n;
 }
 
+/* Takes away the entry of the whole, the last one: repeating it takes as long
+ * as the search took for it and gives the same. */
+static bool take_whole(mo_proof *proof, mo_proof_entry *whole)
+{
+    if (proof->n == 0 || proof->entries[proof->n - 1].kind != MO_PROOF_WHOLE)
+        return false;
+    *whole = proof->entries[--proof->n];
+    return true;
+}
+
 /* Drops what the bound does not need, and what does not hold. */
 static mo_status reduce(certifier *c, mo_error *err)
 {
@@ -481,7 +491,8 @@ static mo_status reduce(certifier *c, mo_error *err)
     const mo_stop stop = { .deadline_ns = INT64_MAX,
                            .work = &work,
                            .max_work = VERIFY_WORK };
-    bool *needed = calloc(proof->n + 1, sizeof *needed);
+    bool *needed = calloc(proof->n + 1, sizeof *needed), has_whole = false;
+    mo_proof_entry whole;
     int64_t *held = calloc(proof->n + 1, sizeof *held), bound_ns = 0;
     mo_proof_result result;
     mo_status status = needed && held ? MO_OK : mo_fail_memory(err);
@@ -491,6 +502,7 @@ static mo_status reduce(certifier *c, mo_error *err)
                                  &bound_ns, err);
     if (status == MO_OK && !s->priced)
         keep_entries(proof, needed, NULL);
+    has_whole = take_whole(proof, &whole);
     for (size_t i = 0; i < proof->n; i++)
         if (proof->entries[i].kind == MO_PROOF_PRICES)
             proof->entries[i].value_ns = s->lower_ns;
@@ -501,6 +513,11 @@ static mo_status reduce(certifier *c, mo_error *err)
     if (status == MO_OK) {
         proof->bound_ns = result.bound_ns;
         keep_entries(proof, NULL, held);
+        if (has_whole && whole.value_ns > result.bound_ns) {
+            proof->bound_ns = whole.value_ns;
+            proof->entries[0] = whole;
+            proof->n = 1;
+        }
     }
     free(needed);
     free(held);

@@ -29,9 +29,17 @@
 
 enum {
     MAX_RAISES = 12, /* of the budget, until some job has an item for it */
-    WORK_SLACK = 16  /* an item may exceed the grant of its job by this factor:
+    WORK_SLACK = 16, /* an item may exceed the grant of its job by this factor:
                         how long a step takes is known only roughly */
+    OPENING_PART = 10, /* of all work, for each job of the opening round */
+    CLOSING_PART = 32  /* the same of the closing round, which follows the last
+                          one where work is limited */
 };
+
+#define LAST_SLACK 1.5 /* an item may exceed the work that is left by this */
+
+/* Rounds before and after those of the ledger. */
+typedef enum round_kind { OPENING, BY_LEDGER, CLOSING } round_kind;
 
 #define LEAST_POTENTIAL 0.05 /* estimates may be wrong */
 
@@ -112,7 +120,24 @@ static int64_t work_left(const search *m)
     return max_work > 0 ? mo_max_i64(max_work - m->ledger.spent, 0) : INT64_MAX;
 }
 
-static mo_status plan_items(search *m, bool is_opening, mo_error *err)
+/* Returns what a job may spend in a round. */
+static int64_t grant_of(const search *m, round_kind kind, int job)
+{
+    int64_t max_work = m->s->task->max_work;
+
+    switch (kind) {
+    case OPENING:
+        return max_work > 0
+                   ? mo_min_i64(MO_SEARCH_OPENING_WORK, max_work / OPENING_PART)
+                   : MO_SEARCH_OPENING_WORK;
+    case CLOSING:
+        return max_work / CLOSING_PART;
+    default:
+        return mo_search_ledger_credit(&m->ledger, job);
+    }
+}
+
+static mo_status plan_items(search *m, round_kind kind, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -125,11 +150,9 @@ static mo_status plan_items(search *m, bool is_opening, mo_error *err)
                                       (uint64_t) i) };
 
         o->n_items = 0;
-        if (is_opening && !o->job->opens)
+        if (kind != BY_LEDGER && !o->job->opens)
             continue;
-        o->grant = grant.work = is_opening
-                                    ? MO_SEARCH_OPENING_WORK
-                                    : mo_search_ledger_credit(&m->ledger, i);
+        o->grant = grant.work = grant_of(m, kind, i);
         status = o->job->plan(o->self, &grant, &o->n_items, err);
         m->n_items += o->n_items;
     }
@@ -152,18 +175,18 @@ static void set_potentials(search *m)
 }
 
 /* Plans a round: with more work where no job has an item for the budget. */
-static mo_status plan_round(search *m, bool is_opening, mo_error *err)
+static mo_status plan_round(search *m, round_kind kind, mo_error *err)
 {
     mo_status status = MO_OK;
 
     m->n_items = 0;
-    if (is_opening)
-        return plan_items(m, true, err);
+    if (kind != BY_LEDGER)
+        return plan_items(m, kind, err);
     set_potentials(m);
     for (int i = 0; i < MAX_RAISES && m->n_items == 0 && status == MO_OK; i++) {
         mo_search_ledger_begin_round(&m->ledger, mo_search_gap(m->s),
                                      work_left(m), i);
-        status = plan_items(m, false, err);
+        status = plan_items(m, kind, err);
     }
     return status;
 }
@@ -178,7 +201,18 @@ static void run_item(void *context, int number, int thread)
     it->status = o->job->run(o->self, it->index, &it->stop, &it->err);
 }
 
-static mo_status run_items(search *m, mo_error *err)
+/* Returns the most work of an item. */
+static int64_t item_limit(const search *m, round_kind kind, int64_t grant)
+{
+    int64_t most = WORK_SLACK * grant;
+
+    if (kind == BY_LEDGER && m->s->task->max_work > 0 && grant > 0)
+        return mo_min_i64(most,
+                          (int64_t) (LAST_SLACK * (double) work_left(m)) + 1);
+    return most;
+}
+
+static mo_status run_items(search *m, round_kind kind, mo_error *err)
 {
     mo_status status = MO_OK;
     int n = 0;
@@ -192,10 +226,11 @@ static mo_status run_items(search *m, mo_error *err)
 
             it->job = i;
             it->index = j;
-            it->stop = (mo_stop){ .deadline_ns = INT64_MAX,
-                                  .work = &it->work,
-                                  .max_work = WORK_SLACK * m->jobs[i].grant,
-                                  .outer = &m->jobs[i].stop };
+            it->stop =
+                (mo_stop){ .deadline_ns = INT64_MAX,
+                           .work = &it->work,
+                           .max_work = item_limit(m, kind, m->jobs[i].grant),
+                           .outer = &m->jobs[i].stop };
         }
     mo_parallel_for(m->s->task->threads, m->n_items, run_item, m);
     for (int i = 0; i < m->n_items && status == MO_OK; i++)
@@ -223,7 +258,7 @@ static void share_gain(search *m, double gain)
     m->segment_work = 0;
 }
 
-static mo_status merge_items(search *m, bool is_opening, mo_error *err)
+static mo_status merge_items(search *m, round_kind kind, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -244,20 +279,20 @@ static mo_status merge_items(search *m, bool is_opening, mo_error *err)
             share_gain(m, gain);
         /* First passes gain much for little: no measure of what follows. */
         mo_search_ledger_charge(&m->ledger, i, work,
-                                is_opening || o->job->composes ? 0 : gain);
+                                kind == OPENING || o->job->composes ? 0 : gain);
     }
     return status;
 }
 
-static mo_status run_round(search *m, bool is_opening, bool *any, mo_error *err)
+static mo_status run_round(search *m, round_kind kind, bool *any, mo_error *err)
 {
-    mo_status status = plan_round(m, is_opening, err);
+    mo_status status = plan_round(m, kind, err);
 
     *any = m->n_items > 0;
     if (status == MO_OK && *any)
-        status = run_items(m, err);
+        status = run_items(m, kind, err);
     if (status == MO_OK && *any)
-        status = merge_items(m, is_opening, err);
+        status = merge_items(m, kind, err);
     m->n_rounds++;
     return status;
 }
@@ -271,16 +306,19 @@ static mo_status run_rounds(mo_search_state *s, int *rounds, mo_error *err)
     bool any = true;
 
     if (status == MO_OK)
-        status = run_round(&m, true, &any, err);
+        status = run_round(&m, OPENING, &any, err);
     if (status == MO_OK)
         status = mo_search_initial_local_search(s, err);
     any = true;
     while (status == MO_OK && any && !mo_search_is_done(s) &&
            !mo_stop_reached(task->stop) && work_left(&m) > 0 &&
            (task->rounds == 0 || *rounds < task->rounds)) {
-        status = run_round(&m, false, &any, err);
+        status = run_round(&m, BY_LEDGER, &any, err);
         *rounds += any;
     }
+    if (status == MO_OK && work_left(&m) == 0 && !mo_search_is_done(s) &&
+        !mo_stop_reached(task->stop))
+        status = run_round(&m, CLOSING, &any, err);
     close_jobs(&m);
     return status;
 }

@@ -309,6 +309,13 @@ static int64_t direct_ns(const mo_proof_chain *c, const mo_bound_segment *s,
                                                                    : longest;
 }
 
+/* Whether the ends of a segment are on one device, as ops of one group are. */
+static bool is_colocated(const mo_instance *x, const mo_bound_segment *s)
+{
+    return s->u != MO_FREE && s->v != MO_FREE && x->group[s->u] != MO_FREE &&
+           x->group[s->u] == x->group[s->v];
+}
+
 mo_status mo_proof_chain_fill(mo_proof_chain *c, mo_error *err)
 {
     int K = c->domains.x->n_devices;
@@ -323,6 +330,9 @@ mo_status mo_proof_chain_fill(mo_proof_chain *c, mo_error *err)
         for (int p = 0; p < K * K && s->n == 0; p++)
             if (is_allowed(c, s->u, p / K) && is_allowed(c, s->v, p % K))
                 c->tables[i][p] = direct_ns(c, s, p / K, p % K);
+        for (int p = 0; p < K * K && is_colocated(c->domains.x, s); p++)
+            if (p / K != p % K)
+                c->tables[i][p] = MO_PROOF_NEVER_NS;
     }
     mo_bound_segments_free(segments);
     return status;

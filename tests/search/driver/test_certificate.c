@@ -354,6 +354,28 @@ START_TEST(another_instance_is_rejected)
 }
 END_TEST
 
+/* Ops of the chain that are placed together, as the weights of a workload. */
+START_TEST(ends_in_one_group_are_on_one_device)
+{
+    problem p = { 0 };
+    const mo_regime regime = regime_of(0);
+    certified c;
+
+    problem_make(&p,
+                 "a t.A=1 t.B=10 colocate=g; b t.A=10 t.B=1 colocate=g; "
+                 "c t.A=1 t.B=9 colocate=h; d t.A=8 t.B=1 colocate=h; "
+                 "a>b c.A.B=1 c.B.A=1; b>c c.A.B=1 c.B.A=1; "
+                 "c>d c.A.B=1 c.B.A=1",
+                 "A; B", NULL);
+    c = certify(p.x, &regime);
+    ck_assert_int_eq(c.makespan_ns, optimum_of(p.x, &c));
+    ck_assert_int_eq(c.bound_ns, c.makespan_ns);
+    check_round_trip(p.x, &c);
+    free(c.text);
+    problem_clear(&p);
+}
+END_TEST
+
 static const struct {
     const char *text;
     int line;
@@ -409,6 +431,7 @@ SUITE(certificate)
     SOME(no_mutant_proves_more_than_the_optimum, at_length(5000, 80), 4);
     SOME(no_mutant_refutes_a_schedule, at_length(5000, 40), 4);
     TEST(another_instance_is_rejected);
+    TEST(ends_in_one_group_are_on_one_device);
     EACH(damage_is_named_by_line, COUNT(damaged));
     TEST(text_without_a_certificate_has_none);
 }
