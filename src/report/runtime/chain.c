@@ -357,14 +357,49 @@ void mo_chain_free(mo_chain *c)
     free(c);
 }
 
+/* Memory of a GPU that units may fill; a reserve of the cluster stands for that
+ * of the runtime. */
 static int64_t usable_bytes(const mo_chain *c, int device, int64_t bytes)
 {
-    int64_t reserve = mo_min_i64(c->rules.reserve_bytes, bytes / 8);
+    const mo_device *it = &c->cluster->devices[device];
 
-    if (c->cluster->devices[device].is_cpu || bytes == INT64_MAX)
+    if (it->is_cpu || bytes == INT64_MAX)
         return bytes;
-    return bytes - reserve -
-           (int64_t) (c->rules.reserve_share * (double) bytes);
+    if (!it->has_reserve)
+        bytes -= mo_min_i64(c->rules.reserve_bytes, bytes / 8) +
+                 (int64_t) (c->rules.reserve_share * (double) bytes);
+    return mo_max_i64(bytes - c->buffer_bytes[device], 0);
+}
+
+/* Sets what GPUs need for the values of a batch, in f32, next to the weights:
+ * in a layer the stream and the three widest values, on the first GPU with a
+ * weight that is copied there; on top of it the output, in the memory of the
+ * head. */
+static void find_buffers(const maker *m, const mo_chain_source *source)
+{
+    mo_chain *c = m->c;
+    const mo_graph *g = source->graph;
+    int64_t batch = 2 * c->rules.batch_tokens / source->tokens;
+    int64_t copied = 0, widest = 0, stream = 0, output = 0;
+
+    for (int i = 0; i < g->n_ops; i++) {
+        const mo_op *op = &g->ops[i];
+        int64_t bytes = batch * mo_max_i64(op->output_bytes, 0);
+
+        if (m->unit[i] == 0)
+            stream = mo_max_i64(stream, bytes);
+        else if (m->unit[i] == c->n_units - 1)
+            output = mo_max_i64(output, bytes);
+        else
+            widest = mo_max_i64(widest, bytes);
+        if (m->unit[i] > 0 && c->host != MO_CHAIN_NONE)
+            copied = mo_max_i64(copied, op->weight_bytes);
+    }
+    for (int k = 0; k < c->n_devices; k++)
+        c->buffer_bytes[k] =
+            2 * stream + 3 * widest + (k == m->gpu ? copied : 0);
+    output += 2 * stream - c->buffer_bytes[mo_max_int(m->gpu, 0)];
+    c->memory_bytes[c->n_units - 1] += mo_max_i64(output, 0);
 }
 
 static mo_status fill(maker *m, const mo_chain_source *sources)
@@ -375,12 +410,14 @@ static mo_status fill(maker *m, const mo_chain_source *sources)
 
     find_host(c);
     m->gpu = MO_CHAIN_NONE;
-    for (int k = c->n_devices - 1; k >= 0; k--) {
-        c->capacity_bytes[k] =
-            usable_bytes(c, k, sources[0].x->capacity_bytes[k]);
+    for (int k = c->n_devices - 1; k >= 0; k--)
         if (!c->cluster->devices[k].is_cpu && !c->is_remote[k])
             m->gpu = k;
-    }
+    if (c->rules.batch_tokens > 0)
+        find_buffers(m, &sources[c->n_phases - 1]);
+    for (int k = 0; k < c->n_devices; k++)
+        c->capacity_bytes[k] =
+            usable_bytes(c, k, sources[0].x->capacity_bytes[k]);
     for (int i = 0;
          i < g->n_ops && c->rules.moves_experts && c->host != MO_CHAIN_NONE;
          i++)
