@@ -53,6 +53,7 @@ typedef struct mo_chain_phase {
     int64_t tokens;     /* that a run computes */
     int64_t *time_ns;   /* unit u on device k: [u * K + k], without experts */
     int64_t *expert_ns; /* the same of its experts */
+    int64_t *alone_ns;  /* unit u on the host where no GPU is in use */
     /* Transfer from unit u to u + 1, from device a to b: [(u * K + a) * K + b];
      * of the head to the host. */
     int64_t *transfer_ns;
