@@ -39,6 +39,8 @@ typedef enum mo_option_kind {
 typedef struct mo_option_list {
     const char **items;
     size_t count, room;
+    char **made; /* texts with a prefix, which the list owns */
+    size_t n_made, made_room;
 } mo_option_list;
 
 /* Returns value i of those that help and completions list, NULL behind the
@@ -56,6 +58,7 @@ typedef struct mo_option {
     const char *choices; /* "lp|mps" when only these are allowed, or NULL */
     mo_option_suggest *suggest; /* or NULL */
     const char *former; /* an earlier name, accepted and not listed, or NULL */
+    const char *prefix; /* in front of each item of a list, or NULL */
 } mo_option;
 
 typedef struct mo_command {

@@ -107,11 +107,31 @@ static mo_status store_double(const mo_option *option, const char *value,
     return MO_OK;
 }
 
-static mo_status store_item(mo_option_list *list, const char *value,
+/* Sets *item to prefix and value, a text that the list owns. */
+static mo_status make_item(mo_option_list *list, const char *prefix,
+                           const char *value, const char **item, mo_error *err)
+{
+    size_t size = strlen(prefix) + strlen(value) + 1;
+    mo_status status =
+        MO_ARRAY_GROW(list->made, list->n_made, list->made_room, err);
+    char *text = status == MO_OK ? malloc(size) : NULL;
+
+    if (!text)
+        return status != MO_OK ? status : mo_fail_memory(err);
+    snprintf(text, size, "%s%s", prefix, value);
+    list->made[list->n_made++] = text;
+    *item = text;
+    return MO_OK;
+}
+
+static mo_status store_item(const mo_option *option, const char *value,
                             mo_error *err)
 {
+    mo_option_list *list = option->to;
     mo_status status = MO_ARRAY_GROW(list->items, list->count, list->room, err);
 
+    if (status == MO_OK && option->prefix)
+        status = make_item(list, option->prefix, value, &value, err);
     if (status == MO_OK)
         list->items[list->count++] = value;
     return status;
@@ -171,7 +191,7 @@ mo_status mo_option_store(const mo_option *option, const char *value,
     case MO_OPTION_DOUBLE:
         return store_double(option, value, err);
     case MO_OPTION_LIST:
-        return store_item(option->to, value, err);
+        return store_item(option, value, err);
     }
     assert(!"a kind of option");
     return MO_E_USAGE;
@@ -179,6 +199,9 @@ mo_status mo_option_store(const mo_option *option, const char *value,
 
 void mo_option_list_free(mo_option_list *list)
 {
+    for (size_t i = 0; i < list->n_made; i++)
+        free(list->made[i]);
+    free(list->made);
     free(list->items);
     *list = (mo_option_list){ 0 };
 }

@@ -136,6 +136,7 @@ int main(int argc, char **argv)
         { 'g', "graph", "FILE", "the graph file, if it is not found by itself",
           MO_OPTION_TEXT, .to = &s.graph },
         MO_REVIEW_OPTIONS(&s.prepare),
+        MO_DRIVER_LENGTH_OPTIONS(&s.prepare.read),
         MO_DRIVER_FORMAT_OPTIONS(&s.prepare.load),
         MO_REVIEW_RULE_OPTIONS(&s.prepare),
         { 0, "tolerance", "T",

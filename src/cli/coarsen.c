@@ -269,6 +269,7 @@ int main(int argc, char **argv)
           "cluster whose measured op times are added up", MO_OPTION_TEXT,
           .to = &s.cluster, .suggest = mo_suggest_cluster },
         MO_DRIVER_READ_OPTIONS(&s.read, ""),
+        MO_DRIVER_LENGTH_OPTIONS(&s.read),
         { 'o', "output", "FILE", "write the coarse graph to FILE",
           MO_OPTION_TEXT, .to = &s.output },
         { 0, "dot", NULL, "write the graph as a Graphviz digraph",

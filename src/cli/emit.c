@@ -165,6 +165,7 @@ int main(int argc, char **argv)
                    .logger = { .command = "moirai-emit" } };
     const mo_option options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
+        MO_DRIVER_LENGTH_OPTIONS(&s.prepare.read),
         MO_STRENGTHEN_OPTIONS(&s.strengthen),
         { 0, "patterns", "SIDE",
           "schedules of segments (upper, default) or their lower bounds",

@@ -231,6 +231,7 @@ int main(int argc, char **argv)
           "print the placement problem: times, sizes and transfers",
           MO_OPTION_FLAG, .to = &s.instance },
         MO_PREPARE_INSTANCE_OPTIONS(&s.prepare, MO_PREPARE_FUSION_HELP),
+        MO_DRIVER_LENGTH_OPTIONS(&s.prepare.read),
         MO_DRIVER_FORMAT_OPTIONS(&s.prepare.load),
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.output.path },

@@ -564,6 +564,7 @@ int main(int argc, char **argv)
                    .code = MO_EXIT_DONE };
     const mo_option options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
+        MO_DRIVER_LENGTH_OPTIONS(&s.prepare.read),
         MO_STRENGTHEN_OPTIONS(&s.strengthen),
         MO_PORTFOLIO_OPTIONS(&s.portfolio),
         MO_PLUGIN_OPTION(&s.plugins),

@@ -347,6 +347,7 @@ int main(int argc, char **argv)
         MO_PLUGIN_OPTION(&s.plugins),
         MO_PLACE_RUNTIME_OPTIONS(&s.runtime),
         MO_PREPARE_INSTANCE_OPTIONS(&s.prepare, MO_PREPARE_FUSION_HELP),
+        MO_DRIVER_LENGTH_OPTIONS(&s.prepare.read),
         MO_DRIVER_FORMAT_OPTIONS(&s.prepare.load),
         MO_PREPARE_REGIME_OPTIONS(&s.prepare),
         MO_PREPARE_OBJECTIVE_OPTION(&s.prepare),

@@ -249,6 +249,7 @@ int main(int argc, char **argv)
           "the graph file for the check, if it is not found by itself",
           MO_OPTION_TEXT, .to = &s.graph },
         MO_REVIEW_OPTIONS(&s.prepare),
+        MO_DRIVER_LENGTH_OPTIONS(&s.prepare.read),
         MO_DRIVER_FORMAT_OPTIONS(&s.prepare.load),
         { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },

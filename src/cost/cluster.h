@@ -36,6 +36,7 @@ typedef struct mo_device {
     int sms;
     int64_t memory_bytes; /* usable by ops: without the reserve; INT64_MAX when
                              there is no limit */
+    bool has_reserve;     /* one is given, 0 too */
     int rank, gpu;        /* where it runs; -1 when not given */
     const char *host;     /* or NULL */
     int threads;          /* of a CPU device; 0 when not given */

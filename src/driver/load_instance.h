@@ -48,7 +48,29 @@ typedef struct mo_driver_load_options {
       MO_OPTION_LIST, .to = &(read)->shapes },                                 \
     { 0, "value", "NAME=NUMBER,...",                                           \
       run "constant in place of an input, as in rate=16000",                   \
-      MO_OPTION_LIST, .to = &(read)->values }
+      MO_OPTION_LIST, .to = &(read)->values },                                 \
+    { 0, "state", "INPUT=OUTPUT",                                              \
+      run "a value that stays on its device between runs; * for any text",     \
+      MO_OPTION_LIST, .to = &(read)->values, .prefix = "state:" }
+/* clang-format on */
+
+/* Rows for the lengths of a language model: values with a name of their own. */
+/* clang-format off */
+#define MO_DRIVER_LENGTH_OPTIONS(read)                                         \
+    { 0, "context", "TOKENS",                                                  \
+      "of a language model: tokens that the cache has room for",               \
+      MO_OPTION_LIST, .to = &(read)->values, .prefix = "context=" },           \
+    { 0, "prompt", "TOKENS", "of a language model: length of the prompt",      \
+      MO_OPTION_LIST, .to = &(read)->values, .prefix = "prompt=" },            \
+    { 0, "generate", "TOKENS", "of a language model: length of the answer",    \
+      MO_OPTION_LIST, .to = &(read)->values, .prefix = "generate=" },          \
+    { 0, "cache-type", "TYPE",                                                 \
+      "of a language model: type of the cache, as in q8_0 (default f16)",      \
+      MO_OPTION_LIST, .to = &(read)->values, .prefix = "cache=" },             \
+    { 0, "layers", "UNIT",                                                     \
+      "of a language model: ops of a layer share a device, or not (default)",  \
+      MO_OPTION_LIST, .to = &(read)->values, .choices = "whole|split",         \
+      .prefix = "layers=" }
 /* clang-format on */
 
 /* Rows for the numeric formats, which moirai-exec has otherwise. */

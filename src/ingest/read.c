@@ -10,6 +10,7 @@
 #include "ingest/onnx.h"
 #include "ingest/openvino.h"
 #include "ingest/state.h"
+#include "ingest/state_names.h"
 #include "ingest/work.h"
 #include "ingest/workload.h"
 #include "ingest/xml.h"
@@ -185,6 +186,27 @@ static mo_status choose_format(mo_input *input, const mo_read_format **format,
     return *format ? MO_OK : refuse_root(input, &found, err);
 }
 
+/* States are named when the graph is there; the phases of a workload name their
+ * own. */
+static mo_status read_format(mo_input *input, const mo_read_format *format,
+                             const mo_read_options *options, mo_graph **graph,
+                             mo_error *err)
+{
+    bool has_states = false;
+    mo_read_options others;
+    mo_status status;
+
+    for (size_t i = 0; options && i < options->values.count; i++)
+        has_states = has_states || mo_state_is_item(options->values.items[i]);
+    if (!has_states || format->read == mo_workload_read)
+        return format->read(input, options, graph, err);
+    status = mo_state_leave_out(options, &others, err);
+    if (status == MO_OK)
+        status = format->read(input, &others, graph, err);
+    mo_option_list_free(&others.values);
+    return status;
+}
+
 mo_status mo_read_input(mo_input *input, const mo_read_options *options,
                         mo_graph **graph, const mo_read_format **format,
                         mo_error *err)
@@ -196,12 +218,17 @@ mo_status mo_read_input(mo_input *input, const mo_read_options *options,
     mo_status status = choose_format(input, &f, err);
 
     if (status == MO_OK)
-        status = f->read(input, options, &g, err);
+        status = read_format(input, f, options, &g, err);
     files = mo_input_files(input, &n_files);
     if (status == MO_OK && !g->phases)
         status = mo_work_fill(g, err);
-    if (status == MO_OK && !g->phases)
+    if (status == MO_OK && !g->phases && options)
+        status = mo_state_name(&options->values, g, err);
+    if (status == MO_OK && !g->phases) {
         status = mo_state_apply(g, err);
+        if (status != MO_OK)
+            mo_error_set_location(err, mo_input_name(input), 0);
+    }
     if (status == MO_OK)
         status = mo_graph_set_files(g, files, n_files, err);
     if (status != MO_OK) {

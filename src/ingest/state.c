@@ -51,19 +51,25 @@ static void join(states *s, int a, int b)
     s->parent[mo_max_int(a, b)] = mo_min_int(a, b);
 }
 
-/* Joins the op with all that have the same name. */
-static mo_status join_name(states *s, char kind, const char *text,
-                           size_t length, int op, mo_error *err)
+static mo_status number_name(const states *s, char kind, const char *text,
+                             size_t length, int *number, mo_error *err)
 {
     char *name = mo_arena_array(s->arena, length + 1, 1);
-    int number, n = mo_intern_count(s->names);
-    mo_status status;
 
     if (!name)
         return mo_fail_memory(err);
     name[0] = kind;
     memcpy(name + 1, text, length);
-    status = mo_intern_put(s->names, name, length + 1, &number, err);
+    return mo_intern_put(s->names, name, length + 1, number, err);
+}
+
+/* Joins the op with all that have the same name. */
+static mo_status join_name(states *s, char kind, const char *text,
+                           size_t length, int op, mo_error *err)
+{
+    int number, n = mo_intern_count(s->names);
+    mo_status status = number_name(s, kind, text, length, &number, err);
+
     if (status == MO_OK && number == n)
         s->first[number] = op;
     if (status == MO_OK)
@@ -137,6 +143,69 @@ static mo_status set_groups(states *s, mo_error *err)
     return MO_OK;
 }
 
+/* Which op reads a state, and which one writes it; -1: none. */
+typedef struct use {
+    int reader, writer;
+} use;
+
+static mo_status take_use(const mo_graph *g, int op, use *it, mo_error *err)
+{
+    const mo_op *this = &g->ops[op];
+    bool reads = mo_graph_in_degree(g, op) == 0;
+    int *place = reads ? &it->reader : &it->writer;
+
+    if (*place >= 0)
+        return mo_fail_at(err, MO_E_INPUT, NULL, this->line,
+                          "'%.100s' and '%.100s' both %s the state '%.100s'; "
+                          "name another one",
+                          g->ops[*place].name, this->name,
+                          reads ? "read" : "write", this->state);
+    *place = op;
+    return MO_OK;
+}
+
+static mo_status check_use(const mo_graph *g, const use *it, mo_error *err)
+{
+    const mo_op *op = it->writer >= 0 ? &g->ops[it->writer] : NULL;
+
+    return !op || it->reader >= 0
+               ? MO_OK
+               : mo_fail_at(err, MO_E_INPUT, NULL, op->line,
+                            "no op reads the state '%.100s' that '%.100s' "
+                            "writes; give it to the op without inputs that "
+                            "stands for it",
+                            op->state, op->name);
+}
+
+/* A named state has one reader, without inputs, and one writer at most.  Ops of
+ * a coarse graph stand for several. */
+static mo_status check_states(const states *s, mo_error *err)
+{
+    const mo_graph *g = s->g;
+    int n = mo_intern_count(s->names);
+    use *uses = mo_arena_array(s->arena, (size_t) n + 1, sizeof *uses);
+    mo_status status = uses ? MO_OK : mo_fail_memory(err);
+
+    for (int i = 0; i < g->n_ops && status == MO_OK; i++)
+        if (g->ops[i].members)
+            return MO_OK;
+    for (int i = 0; i < n && status == MO_OK; i++)
+        uses[i] = (use){ -1, -1 };
+    for (int i = 0; i < g->n_ops && status == MO_OK; i++) {
+        int number;
+
+        if (!g->ops[i].state)
+            continue;
+        status = number_name(s, 's', g->ops[i].state, strlen(g->ops[i].state),
+                             &number, err);
+        if (status == MO_OK)
+            status = take_use(g, i, &uses[number], err);
+    }
+    for (int i = 0; i < n && status == MO_OK; i++)
+        status = check_use(g, &uses[i], err);
+    return status;
+}
+
 mo_status mo_state_apply(mo_graph *g, mo_error *err)
 {
     states s = { .g = g };
@@ -157,6 +226,8 @@ mo_status mo_state_apply(mo_graph *g, mo_error *err)
         status = mo_fail_memory(err);
     if (status == MO_OK)
         status = join_all(&s, err);
+    if (status == MO_OK)
+        status = check_states(&s, err);
     if (status == MO_OK)
         status = set_groups(&s, err);
     free(s.is_state);

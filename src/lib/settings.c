@@ -40,11 +40,13 @@ static void make_table(mo_lib_settings *s, table *t)
 {
     const mo_option rows[] = {
         MO_PREPARE_OPTIONS(&s->prepare),
+        MO_DRIVER_LENGTH_OPTIONS(&s->prepare.read),
         MO_PREPARE_IN_FLIGHT_OPTION(&s->prepare),
         MO_STRENGTHEN_OPTIONS(&s->strengthen),
         { 0, "unit", "UNIT", NULL, MO_OPTION_TEXT, .to = &s->prepare.unit,
           .choices = "ns|us|ms|s" },
         MO_REVIEW_OPTIONS(&s->review),
+        MO_DRIVER_LENGTH_OPTIONS(&s->review.read),
         MO_REVIEW_RULE_OPTIONS(&s->review),
         MO_DRIVER_FORMAT_OPTIONS(&s->review.load),
         MO_PLACE_OPTIONS(&s->place),
@@ -131,6 +133,17 @@ void moirai_options_free(moirai_options *options)
     free(options);
 }
 
+/* Items of several rows share a list: each has its prefix. */
+static void leave_out(mo_option_list *list, const char *prefix)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (strncmp(list->items[i], prefix, strlen(prefix)) != 0)
+            list->items[n++] = list->items[i];
+    list->count = n;
+}
+
 /* Restores the default of a row: what the defaults have at the same place. */
 static void reset_row(mo_lib_settings *s, const mo_option *row)
 {
@@ -142,7 +155,7 @@ static void reset_row(mo_lib_settings *s, const mo_option *row)
     size_t at = (size_t) ((char *) row->to - (char *) s);
 
     if (row->kind == MO_OPTION_LIST)
-        ((mo_option_list *) row->to)->count = 0;
+        leave_out(row->to, row->prefix ? row->prefix : "");
     else
         memcpy(row->to, (const char *) &defaults + at, sizes[row->kind]);
 }

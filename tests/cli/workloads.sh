@@ -62,6 +62,50 @@ ok "are phases" sh -c 'moirai-check m.sol | grep -q "= 10 x .*, decode"'
 ok "as whole layers" moirai-place "$@" --rounds 2 --value layers=whole \
     --value prompt=20,generate=10 -o m.sol model.gguf
 ok "that are valid" moirai-check -q m.sol
+ok "options are these values" moirai-place "$@" --rounds 2 --layers whole \
+    --prompt 20 --generate=10 -o o.sol model.gguf
+is "of the same placement" "$(grep -v '^#\|^moirai_[ov]_' o.sol | cksum)" \
+    "$(grep -v '^#\|^moirai_[ov]_' m.sol | cksum)"
+ok "a type of the cache" sh -c \
+    'moirai-info --context 64 --cache-type q8_0 model.gguf | grep -q "^cache  *q8_0"'
+
+# States that options name.
+cat >state.graphml <<'END'
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="b" for="node" attr.name="output_bytes" attr.type="long"/>
+<key id="s" for="node" attr.name="state" attr.type="string"/>
+<key id="t" for="node" attr.name="time_us.A" attr.type="double"/>
+<graph edgedefault="directed">
+<node id="past.0"><data key="b">640</data></node>
+<node id="past.1"><data key="b">320</data></node>
+<node id="x"/><node id="add.0"/><node id="add.1"/>
+<node id="present.0"/><node id="present.1"/>
+<edge source="past.0" target="add.0"/><edge source="x" target="add.0"/>
+<edge source="past.1" target="add.1"/><edge source="add.0" target="add.1"/>
+<edge source="add.0" target="present.0"/>
+<edge source="add.1" target="present.1"/>
+</graph></graphml>
+END
+memory() { moirai-info "$@" | awk '$1 == "memory" { print $2, $3 }'; }
+is "states count as memory" \
+    "$(memory --state 'past.*=present.*' state.graphml)" "960 B"
+is "so does one" "$(memory --state past.1=present.1 state.graphml)" "320 B"
+complains "no input" 2 "--state old=new: the graph has no input 'old'" \
+    moirai-info --state old=new state.graphml
+complains "no output" 2 "the graph has no output for its input 'past.0'" \
+    moirai-info --state 'past.*=new.*' state.graphml
+complains "no pair" 2 "give an input and the output that replaces it" \
+    moirai-info --state 'past.*=present' state.graphml
+complains "twice" 2 "'past.0' is a state already" moirai-info \
+    --state past.0=present.0 --state 'past.*=present.*' state.graphml
+state() { sed "s|id=\"$1\"/>|id=\"$1\"><data key=\"s\">kv</data></node>|"; }
+state x <state.graphml | state add.0 | state add.1 >two.graphml
+complains "two writers" 1 \
+    "two.graphml:8: 'add.0' and 'add.1' both write the state 'kv'" \
+    moirai-info two.graphml
+state add.0 <state.graphml >none.graphml
+complains "no reader" 1 "none.graphml:8: no op reads the state 'kv' that" \
+    moirai-info none.graphml
 
 # The library.
 cat >place.py <<'END'

@@ -40,6 +40,7 @@ static void draw_phase(mo_random *r, mo_chain *c, mo_chain_phase *phase,
     phase->weight = (double) draw(r, 9);
     phase->time_ns = new_numbers(units * n);
     phase->expert_ns = new_numbers(units * n);
+    phase->alone_ns = new_numbers(units);
     phase->transfer_ns = new_numbers(units * n * n);
     phase->expert_transfer_ns = new_numbers(n * n);
     for (int u = 0; u < units; u++)
@@ -115,6 +116,20 @@ static void draw_net(uint64_t seed, net *it)
         c->host != MO_CHAIN_NONE && c->capacity_bytes[c->host] != INT64_MAX;
     for (int i = 0; i < c->n_phases; i++)
         draw_phase(&r, c, &c->phases[i], like);
+}
+
+/* Where weights in main memory are copied to a GPU, the host alone takes other
+ * times. */
+static void draw_copies(uint64_t seed, mo_chain *c)
+{
+    mo_random r = { seed };
+
+    if (!c->rules.embeds_on_host || mo_random_below(&r, 2) == 0)
+        return;
+    c->rules.copies_from_tokens = 32;
+    for (int i = 0; i < c->n_phases; i++)
+        for (int u = 0; u < c->n_units; u++)
+            c->phases[i].alone_ns[u] = draw(&r, 80);
 }
 
 /* By definition: no device is left and used again, and the host is first where
@@ -199,6 +214,7 @@ START_TEST(splits_equal_enumeration)
     mo_status status;
 
     draw_net(mo_random_seed(1, (uint64_t) _i), &it);
+    draw_copies(mo_random_seed(3, (uint64_t) _i), it.c);
     best = enumerate(it.c);
     status = mo_split_find(it.c, allowed, &split, &err);
     if (isinf(best)) {

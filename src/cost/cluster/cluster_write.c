@@ -43,6 +43,8 @@ static void put_strength(mo_out *out, const mo_device *device)
 
     if (device->memory_bytes != INT64_MAX)
         mo_attribute_write_int(out, "memory_bytes", device->memory_bytes);
+    if (device->has_reserve)
+        mo_attribute_write_int(out, "reserve_bytes", 0);
     if (device->gflops[MO_MATH_F32] > 0)
         mo_attribute_write_number(out, "gflops", device->gflops[MO_MATH_F32]);
     for (int i = MO_MATH_F32 + 1; i < MO_MATHS; i++) {

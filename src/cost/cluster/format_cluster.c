@@ -29,7 +29,7 @@ typedef struct device_attributes {
     const char *kind, *generation, *cpus;
     const char *title, *like; /* of a model */
     int64_t memory_gib;       /* in bytes, or MO_DEVICE_UNSET */
-    int64_t reserve_bytes;
+    int64_t reserve_bytes;    /* or MO_DEVICE_UNSET */
 } device_attributes;
 
 typedef struct link_attributes {
@@ -214,6 +214,9 @@ static mo_status take_reserve(device_attributes *a, mo_error *err)
 {
     mo_device *device = &a->device;
 
+    device->has_reserve = a->reserve_bytes != MO_DEVICE_UNSET;
+    if (!device->has_reserve)
+        return MO_OK;
     if (a->reserve_bytes > device->memory_bytes)
         return mo_fail_at(err, MO_E_INPUT, NULL, device->line,
                           "reserve_bytes of device '%.80s' is more than its "
@@ -252,6 +255,7 @@ static mo_status read_device(own *o, const mo_xml_element *element,
             .line = element->line,
         },
         .memory_gib = MO_DEVICE_UNSET,
+        .reserve_bytes = MO_DEVICE_UNSET,
     };
     mo_status status = mo_attribute_read_all(
         element, device_table, &a, mo_cluster_builder_arena(o->builder), err);

@@ -268,6 +268,8 @@ static mo_status make_times(const maker *m, const mo_chain_source *source,
             int64_t *sum = m->of_expert[i] ? phase->expert_ns : phase->time_ns;
             int64_t ns = mo_instance_p_ns(source->x, i, k);
 
+            if (k == c->host)
+                phase->alone_ns[m->unit[i]] += ns;
             if (k == c->host && m->unit[i] > 0)
                 status = host_ns(m, source, i, &ns);
             sum[m->unit[i] * c->n_devices + k] += ns;
@@ -332,9 +334,10 @@ static bool allocate(mo_chain *c)
 
         phase->time_ns = calloc(units * devices, sizeof(int64_t));
         phase->expert_ns = calloc(units * devices, sizeof(int64_t));
+        phase->alone_ns = calloc(units, sizeof(int64_t));
         phase->transfer_ns = calloc(units * devices * devices, sizeof(int64_t));
         phase->expert_transfer_ns = calloc(devices * devices, sizeof(int64_t));
-        done = done && phase->time_ns && phase->expert_ns &&
+        done = done && phase->time_ns && phase->expert_ns && phase->alone_ns &&
                phase->transfer_ns && phase->expert_transfer_ns;
     }
     return done;
@@ -347,6 +350,7 @@ void mo_chain_free(mo_chain *c)
     for (int i = 0; i < c->n_phases; i++) {
         free(c->phases[i].time_ns);
         free(c->phases[i].expert_ns);
+        free(c->phases[i].alone_ns);
         free(c->phases[i].transfer_ns);
         free(c->phases[i].expert_transfer_ns);
     }
@@ -357,14 +361,49 @@ void mo_chain_free(mo_chain *c)
     free(c);
 }
 
+/* Memory of a GPU that units may fill; a reserve of the cluster stands for that
+ * of the runtime. */
 static int64_t usable_bytes(const mo_chain *c, int device, int64_t bytes)
 {
-    int64_t reserve = mo_min_i64(c->rules.reserve_bytes, bytes / 8);
+    const mo_device *it = &c->cluster->devices[device];
 
-    if (c->cluster->devices[device].is_cpu || bytes == INT64_MAX)
+    if (it->is_cpu || bytes == INT64_MAX)
         return bytes;
-    return bytes - reserve -
-           (int64_t) (c->rules.reserve_share * (double) bytes);
+    if (!it->has_reserve)
+        bytes -= mo_min_i64(c->rules.reserve_bytes, bytes / 8) +
+                 (int64_t) (c->rules.reserve_share * (double) bytes);
+    return mo_max_i64(bytes - c->buffer_bytes[device], 0);
+}
+
+/* Sets what GPUs need for the values of a batch, in f32, next to the weights:
+ * in a layer the stream and the three widest values, on the first GPU with a
+ * weight that is copied there; on top of it the output, in the memory of the
+ * head. */
+static void find_buffers(const maker *m, const mo_chain_source *source)
+{
+    mo_chain *c = m->c;
+    const mo_graph *g = source->graph;
+    int64_t batch = 2 * c->rules.batch_tokens / source->tokens;
+    int64_t copied = 0, widest = 0, stream = 0, output = 0;
+
+    for (int i = 0; i < g->n_ops; i++) {
+        const mo_op *op = &g->ops[i];
+        int64_t bytes = batch * mo_max_i64(op->output_bytes, 0);
+
+        if (m->unit[i] == 0)
+            stream = mo_max_i64(stream, bytes);
+        else if (m->unit[i] == c->n_units - 1)
+            output = mo_max_i64(output, bytes);
+        else
+            widest = mo_max_i64(widest, bytes);
+        if (m->unit[i] > 0 && c->host != MO_CHAIN_NONE)
+            copied = mo_max_i64(copied, op->weight_bytes);
+    }
+    for (int k = 0; k < c->n_devices; k++)
+        c->buffer_bytes[k] =
+            2 * stream + 3 * widest + (k == m->gpu ? copied : 0);
+    output += 2 * stream - c->buffer_bytes[mo_max_int(m->gpu, 0)];
+    c->memory_bytes[c->n_units - 1] += mo_max_i64(output, 0);
 }
 
 static mo_status fill(maker *m, const mo_chain_source *sources)
@@ -375,12 +414,14 @@ static mo_status fill(maker *m, const mo_chain_source *sources)
 
     find_host(c);
     m->gpu = MO_CHAIN_NONE;
-    for (int k = c->n_devices - 1; k >= 0; k--) {
-        c->capacity_bytes[k] =
-            usable_bytes(c, k, sources[0].x->capacity_bytes[k]);
+    for (int k = c->n_devices - 1; k >= 0; k--)
         if (!c->cluster->devices[k].is_cpu && !c->is_remote[k])
             m->gpu = k;
-    }
+    if (c->rules.batch_tokens > 0)
+        find_buffers(m, &sources[c->n_phases - 1]);
+    for (int k = 0; k < c->n_devices; k++)
+        c->capacity_bytes[k] =
+            usable_bytes(c, k, sources[0].x->capacity_bytes[k]);
     for (int i = 0;
          i < g->n_ops && c->rules.moves_experts && c->host != MO_CHAIN_NONE;
          i++)
@@ -441,76 +482,4 @@ mo_status mo_chain_make(const mo_chain_source *sources, int n_phases,
         mo_chain_free(c);
     free(m.of_expert);
     return status;
-}
-
-mo_status mo_chain_placement_new(const mo_chain *c, mo_chain_placement *p,
-                                 mo_error *err)
-{
-    p->device = calloc((size_t) c->n_units, sizeof *p->device);
-    p->experts_on_host =
-        calloc((size_t) c->n_units, sizeof *p->experts_on_host);
-    if (p->device && p->experts_on_host)
-        return MO_OK;
-    mo_chain_placement_clear(p);
-    return mo_fail_memory(err);
-}
-
-void mo_chain_placement_clear(mo_chain_placement *p)
-{
-    free(p->device);
-    free(p->experts_on_host);
-    *p = (mo_chain_placement){ 0 };
-}
-
-static void add_phase(const mo_chain *c, const mo_chain_placement *p, int i,
-                      mo_chain_figures *f)
-{
-    const mo_chain_phase *phase = &c->phases[i];
-    int n = c->n_devices;
-
-    for (int u = 0; u < c->n_units; u++) {
-        int k = p->device[u];
-        int to = u + 1 < c->n_units        ? p->device[u + 1]
-                 : c->rules.embeds_on_host ? c->host
-                                           : MO_CHAIN_NONE;
-
-        if (k == MO_CHAIN_NONE)
-            continue;
-        f->device_ns[i][k] += phase->time_ns[u * n + k];
-        if (p->experts_on_host[u]) {
-            f->device_ns[i][c->host] += phase->expert_ns[u * n + c->host];
-            f->transfer_ns[i] += phase->expert_transfer_ns[k * n + c->host];
-        } else {
-            f->device_ns[i][k] += phase->expert_ns[u * n + k];
-        }
-        if (to != MO_CHAIN_NONE)
-            f->transfer_ns[i] += phase->transfer_ns[(u * n + k) * n + to];
-    }
-    f->phase_ns[i] = f->transfer_ns[i];
-    for (int k = 0; k < n; k++)
-        f->phase_ns[i] += f->device_ns[i][k];
-    f->request_ns += phase->weight * (double) f->phase_ns[i];
-}
-
-void mo_chain_evaluate(const mo_chain *c, const mo_chain_placement *p,
-                       mo_chain_figures *figures)
-{
-    mo_chain_figures f = { .fits = true };
-
-    for (int i = 0; i < c->n_phases; i++)
-        add_phase(c, p, i, &f);
-    for (int u = 0; u < c->n_units; u++) {
-        int k = p->device[u];
-
-        if (k == MO_CHAIN_NONE)
-            continue;
-        f.memory_bytes[k] += c->memory_bytes[u];
-        f.memory_bytes[p->experts_on_host[u] ? c->host : k] +=
-            c->expert_bytes[u];
-        if (u == 0 && k != p->device[c->n_units - 1])
-            f.memory_bytes[k] += c->tied_bytes;
-    }
-    for (int k = 0; k < c->n_devices; k++)
-        f.fits = f.fits && f.memory_bytes[k] <= c->capacity_bytes[k];
-    *figures = f;
 }

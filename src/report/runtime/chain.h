@@ -40,8 +40,9 @@ typedef struct mo_chain_rules {
      * batch, where a run has at least so many tokens; 0: on the CPU. */
     int copies_from_tokens;
     int batch_tokens; /* most tokens of a batch; 0: no limit */
-    /* Memory of a GPU that is left for other uses: so many bytes, but no more
-     * than an eighth of it; and a share of all. */
+    /* Memory of a GPU that is left for other uses, unless the cluster says how
+     * much: so many bytes, but no more than an eighth of it; and a share of
+     * all. Buffers for a batch of batch_tokens come on top. */
     int64_t reserve_bytes;
     double reserve_share;
 } mo_chain_rules;
@@ -52,6 +53,7 @@ typedef struct mo_chain_phase {
     int64_t tokens;     /* that a run computes */
     int64_t *time_ns;   /* unit u on device k: [u * K + k], without experts */
     int64_t *expert_ns; /* the same of its experts */
+    int64_t *alone_ns;  /* unit u on the host where no GPU is in use */
     /* Transfer from unit u to u + 1, from device a to b: [(u * K + a) * K + b];
      * of the head to the host. */
     int64_t *transfer_ns;
@@ -69,9 +71,11 @@ typedef struct mo_chain {
     int *unit;             /* by op of it */
     int64_t *memory_bytes; /* by unit, without experts */
     int64_t *expert_bytes;
-    int64_t *capacity_bytes; /* by device; INT64_MAX: no limit */
-    int64_t tied_bytes;      /* of a table that embedding and head share: a copy
-                                for each, unless they are on one device */
+    int64_t
+        *capacity_bytes; /* by device, without buffers; INT64_MAX: no limit */
+    int64_t buffer_bytes[MO_CHAIN_MAX_DEVICES]; /* for values of a batch */
+    int64_t tied_bytes; /* of a table that embedding and head share: a copy
+                           for each, unless they are on one device */
     bool is_remote[MO_CHAIN_MAX_DEVICES]; /* on another machine than the host */
 } mo_chain;
 

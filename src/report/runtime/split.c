@@ -371,6 +371,9 @@ static double fill_table(const splitter *s, int64_t *state, int *cls)
         for (int k = 0; k < s->n_classes; k++) {
             double ns = entry_at(s, i, k, c->n_units)->ns;
 
+            if (k == s->host_class && i == s->classes[k].stride &&
+                c->rules.copies_from_tokens > 0)
+                continue;
             if (s->first > 0 && c->host != MO_CHAIN_NONE)
                 ns += hop_ns(s, c->n_units - 1, s->classes[k].members[0],
                              c->host);
@@ -473,6 +476,35 @@ static mo_status search(splitter *s, const bool *allowed, mo_split *split,
     return MO_OK;
 }
 
+/* Takes all units on the host, which the search leaves out where the table
+ * counts copies of weights to a GPU, if this is better or the search found
+ * nothing. */
+static mo_status try_host_alone(const mo_chain *c, mo_split *split, bool found,
+                                mo_error *err)
+{
+    mo_chain_figures figures;
+    mo_chain_placement p;
+    mo_status status = mo_chain_placement_new(c, &p, err);
+
+    if (status != MO_OK)
+        return status;
+    for (int u = 0; u < c->n_units; u++)
+        p.device[u] = c->host;
+    mo_chain_evaluate(c, &p, &figures);
+    if (!figures.fits ||
+        (found && figures.request_ns >= split->figures.request_ns)) {
+        mo_chain_placement_clear(&p);
+        return found ? MO_OK : MO_E_INFEASIBLE;
+    }
+    /* 0: there is nothing else. */
+    if (split->bound_ns == 0 || figures.request_ns < split->bound_ns)
+        split->bound_ns = figures.request_ns;
+    mo_chain_placement_clear(&split->placement);
+    split->placement = p;
+    split->figures = figures;
+    return MO_OK;
+}
+
 mo_status mo_split_find(const mo_chain *c, const bool *allowed, mo_split *split,
                         mo_error *err)
 {
@@ -509,6 +541,9 @@ mo_status mo_split_find(const mo_chain *c, const bool *allowed, mo_split *split,
         weigh(s);
         status = search(s, allowed, &made, err);
     }
+    if ((status == MO_OK || status == MO_E_INFEASIBLE) &&
+        s->host_class != MO_CHAIN_NONE && c->rules.copies_from_tokens > 0)
+        status = try_host_alone(c, &made, status == MO_OK, err);
     if (status == MO_OK && c->rules.in_any_order) {
         bool used[MO_CHAIN_MAX_DEVICES];
 
