@@ -311,6 +311,8 @@ mo_status mo_joint_execute(mo_joint_state *j, mo_joint_request *r,
     for (int s = 0; s < j->n_local && r->rows; s++)
         r->rows[s][0] = r->end_ns;
     for (int p = 0; p < j->n_segments && status == MO_OK; p++) {
+        if (j->segments[p].phase != r->phase)
+            continue;
         if (j->segments[p].is_host) {
             const mo_joint_segment *segment = &j->segments[p];
             status = MO_OK;
