@@ -7,6 +7,7 @@
 . "$top_srcdir/tests/ranks/ranks.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH
+top_builddir=$(cd "$top_builddir" && pwd -P)
 MOIRAI_CUDA=
 PYTHONPATH=$(cd "$top_srcdir" && pwd)/contrib/export
 PYTHONDONTWRITEBYTECODE=1
@@ -54,6 +55,15 @@ complains "one more than the states hold" 1 "give --generate $steps at most" \
     generate $((steps + 1)) chat.xml
 exits "without fusion" 0 generate "$steps" -q --no-fuse chat.xml
 ok "tokens are the same" cmp out wanted
+
+# A stand-in for a GPU: calls run side by side, and steps are recorded.
+standin=$top_builddir/tests/standin/standin_cuda.so
+if in_ci && [ -e "$standin" ]; then
+    exits "a GPU" 0 env MOIRAI_CUDA="$standin" MOIRAI_NVRTC="$standin" \
+        MOIRAI_CUBLASLT='' MOIRAI_CUDNN='' MOIRAI_CACHE="$work/cache" \
+        moirai-exec -q --backend cuda --prompt ids.npy --generate 6 chat.xml
+    ok "generates the same tokens" agree out
+fi
 
 # Three unequal devices; two ranks.
 cat >three.xml <<'END'

@@ -75,8 +75,33 @@ static bool is_in_place(const state_pass *s, int made, int old)
            mo_plan_value_root(s->values.items, call->in[0]) == old;
 }
 
+static bool reads(const state_pass *s, const mo_call *call, int root)
+{
+    for (int i = 0; i < call->n_in; i++)
+        if (mo_plan_value_root(s->values.items, call->in[i]) == root)
+            return true;
+    return false;
+}
+
+/* The operands of a copy: the new value, and a result of each call that reads
+ * the old one, which the copy waits for. Returns their number. */
+static int list_operands(const state_pass *s, int made, int old, int *operands)
+{
+    int n = 0;
+
+    operands[n++] = made;
+    for (int c = 0; c < s->plan->n_calls && old != MO_PLAN_NONE; c++) {
+        const mo_call *call = &s->plan->calls[c].call;
+
+        if (n <= MO_CALL_MAX_OPERANDS && call->out[0] != made &&
+            reads(s, call, old))
+            operands[n++] = call->out[0];
+    }
+    return n;
+}
+
 /* Appends a copy of the output's value to the bytes of the state. */
-static mo_status append_copy(state_pass *s, mo_plan_output *output,
+static mo_status append_copy(state_pass *s, mo_plan_output *output, int old,
                              mo_error *err)
 {
     mo_exec_plan *plan = s->plan;
@@ -84,11 +109,19 @@ static mo_status append_copy(state_pass *s, mo_plan_output *output,
     mo_plan_value made =
         mo_plan_value_init(output->state, &from->desc, from->device);
     mo_call_copy_box *box = mo_arena_alloc(plan->arena, sizeof *box);
-    int *operands = mo_arena_array(plan->arena, 2, sizeof *operands);
+    int *operands =
+        mo_arena_array(plan->arena, MO_CALL_MAX_OPERANDS + 2, sizeof *operands);
+    int *result = mo_arena_array(plan->arena, 1, sizeof *result);
     mo_plan_call *call = &plan->calls[plan->n_calls];
+    int n_in;
 
-    if (!box || !operands)
+    if (!box || !operands || !result)
         return mo_fail_memory(err);
+    n_in = list_operands(s, output->value, old, operands);
+    if (n_in > MO_CALL_MAX_OPERANDS)
+        return mo_fail(err, MO_E_LIMIT,
+                       "state '%.160s' is read by more than %d ops",
+                       output->state, MO_CALL_MAX_OPERANDS - 1);
     plan->items[plan->n_items] = (mo_plan_item){ .name = output->state,
                                                  .type = "State",
                                                  .class = MO_CLASS_MOVE,
@@ -102,23 +135,22 @@ static mo_status append_copy(state_pass *s, mo_plan_output *output,
                             .extent = { mo_tensor_desc_elements(&from->desc) },
                             .in_stride = { 1 },
                             .out_stride = { 1 } };
-    operands[0] = output->value;
     *call = (mo_plan_call){
         .call = { .kind = MO_CALL_COPY,
-                  .n_in = 1,
+                  .n_in = n_in,
                   .n_out = 1,
-                  .first_extra = 1,
-                  .in = &operands[0],
-                  .out = &operands[1],
+                  .first_extra = n_in,
+                  .in = operands,
+                  .out = result,
                   .u.copy = { .boxes = box, .n_boxes = 1, .fill_in = -1 } },
         .item = made.item,
         .timed_as = made.item,
         .device = made.device
     };
     plan->n_calls++;
-    if (mo_plan_values_add(&s->values, &made, &operands[1], err) != MO_OK)
+    if (mo_plan_values_add(&s->values, &made, result, err) != MO_OK)
         return MO_E_MEMORY;
-    output->value = operands[1];
+    output->value = *result;
     return MO_OK;
 }
 
@@ -155,7 +187,7 @@ static mo_status place_output(state_pass *s, mo_plan_output *output,
         }
     }
     if (!is_in_place(s, made, old))
-        return append_copy(s, output, err);
+        return append_copy(s, output, old, err);
     s->values.items[made].state = output->state;
     return MO_OK;
 }

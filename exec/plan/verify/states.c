@@ -86,6 +86,29 @@ static bool is_updated(const replay *r, const mo_call *call, int old)
     return true;
 }
 
+/* Calls of other streams end before those that read what they make. */
+static bool waits_for_readers(const replay *r, int device, int step,
+                              const mo_call *call, int old)
+{
+    const mo_plan_device *on = &r->plan->devices[device];
+
+    for (int i = 0; i < step && on->n_streams > 1; i++) {
+        const mo_call *other = &r->plan->calls[on->steps[i].what].call;
+        bool reads = false, is_read = false;
+
+        if (on->steps[i].kind != MO_PLAN_STEP_COMPUTE)
+            continue;
+        for (int k = 0; k < other->n_in; k++)
+            reads |= mo_plan_value_root(r->plan->values, other->in[k]) == old;
+        for (int k = 0; k < call->n_in; k++)
+            is_read |= mo_plan_value_root(r->plan->values, call->in[k]) ==
+                       mo_plan_value_root(r->plan->values, other->out[0]);
+        if (reads && !is_read)
+            return false;
+    }
+    return true;
+}
+
 static mo_status check_write(replay *r, int device, int step,
                              const mo_call *call, int made, mo_error *err)
 {
@@ -96,7 +119,8 @@ static mo_status check_write(replay *r, int device, int step,
 
         if (old == made || !is_same_state(value, &r->plan->values[old]))
             continue;
-        if (r->sends[old] > 0 || !is_updated(r, call, old))
+        if (r->sends[old] > 0 || !is_updated(r, call, old) ||
+            !waits_for_readers(r, device, step, call, old))
             return mo_verify_fail(r->plan, device, step, err,
                                   "writes '%.160s' while '%.160s' is in use",
                                   mo_verify_name(value->name),

@@ -218,9 +218,9 @@ mo_status mo_joint_synchronize(mo_joint_state *j, int local, mo_error *err);
 /* Waits until the queue is empty, likewise. */
 mo_status mo_joint_wait_queue(mo_joint_state *j, mo_error *err);
 
-/* One run of the calls alone, without other ranks: values that come from
- * elsewhere are zeros, which are valid as indices. */
-mo_status mo_joint_warm_up(mo_joint_state *j, mo_error *err);
+/* One run of the calls of a phase alone, without other ranks: values that come
+ * from elsewhere are zeros, which are valid as indices. */
+mo_status mo_joint_warm_up(mo_joint_state *j, int phase, mo_error *err);
 
 /* Polls all carriers: an error when the other end of one has failed. */
 mo_status mo_joint_poll_carriers(const mo_joint_state *j, mo_error *err);

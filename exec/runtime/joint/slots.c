@@ -116,17 +116,16 @@ static mo_status open_queue(mo_joint_slots *s, mo_joint_slot *slot,
 }
 
 /* Inputs of zeros: indices among them are valid. */
-static mo_status run_eagerly(mo_joint_slots *s, mo_error *err)
+static mo_status run_phase_eagerly(mo_joint_slots *s, int phase, mo_error *err)
 {
     mo_joint_slot *first = &s->slots[0];
     const mo_exec_plan *plan = s->plan;
     mo_status status = MO_OK;
 
-    memset(first->staging, 0, (size_t) s->staging_bytes);
     for (int v = 0; v < plan->n_values && status == MO_OK; v++) {
         int i = holder(s, v);
 
-        if (s->input_at[v] < 0)
+        if (s->input_at[v] < 0 || MO_PLAN_PHASE_OF(plan, value, v) != phase)
             continue;
         status = mo_joint_activate_unit(&first->joint, i, err);
         if (status == MO_OK)
@@ -134,7 +133,20 @@ static mo_status run_eagerly(mo_joint_slots *s, mo_error *err)
                                         first->devices[i].where[v],
                                         first->staging, value_bytes(s, v), err);
     }
-    return status == MO_OK ? mo_joint_warm_up(&first->joint, err) : status;
+    return status == MO_OK ? mo_joint_warm_up(&first->joint, phase, err)
+                           : status;
+}
+
+/* Phases share memory: each has its inputs right before it runs. */
+static mo_status run_eagerly(mo_joint_slots *s, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    memset(s->slots[0].staging, 0, (size_t) s->staging_bytes);
+    for (int p = 0; p == 0 || p < s->plan->n_phases; p++)
+        if (status == MO_OK)
+            status = run_phase_eagerly(s, p, err);
+    return status;
 }
 
 /* Bytes of a device, and its load where memory is separate. */

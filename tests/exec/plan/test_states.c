@@ -12,8 +12,9 @@
 #define KEYS                                                                   \
     KEY("o", "node", "op")                                                     \
     KEY("s", "node", "shape")                                                  \
-    KEY("d", "node", "dtype") KEY("a", "node", "attrs")                        \
-        KEY("t", "node", "state") KEY("q", "edge", "dst_port")
+    KEY("d", "node", "dtype")                                                  \
+    KEY("a", "node", "attrs") KEY("t", "node", "state")                        \
+        KEY("q", "edge", "dst_port")
 #define OP(id, op, shape, more)                                                \
     NODE(id, DATA("o", op) DATA("s", shape) DATA("d", "f32") more)
 #define TO(from, to, port) EDGE(from, to, DATA("q", port))
@@ -160,16 +161,27 @@ static void returns_the_old_value(mo_exec_plan *plan)
             plan->outputs[i].value = old;
 }
 
+static void copies_without_waiting(mo_exec_plan *plan)
+{
+    plan->devices[0].n_streams = 2;
+    for (int c = 0; c < plan->n_calls; c++)
+        if (plan->calls[c].call.kind == MO_CALL_COPY) {
+            ck_assert_int_gt(plan->calls[c].call.n_in, 1);
+            plan->calls[c].call.n_in = plan->calls[c].call.first_extra = 1;
+        }
+}
+
 static void (*const breaches[])(mo_exec_plan *) = {
     moves_the_new_value,   leaves_the_states,         covers_all_values,
     renames_the_old_value, reads_what_is_overwritten, writes_while_it_reads,
-    returns_the_old_value,
+    returns_the_old_value, copies_without_waiting,
 };
 
 START_TEST(corrupted_states_are_refused)
 {
     random_plan r;
-    mo_exec_plan *plan = plan_of(in_place, &r);
+    bool is_copied = breaches[_i] == copies_without_waiting;
+    mo_exec_plan *plan = plan_of(is_copied ? copied : in_place, &r);
     mo_error err = { 0 };
 
     breaches[_i](plan);
