@@ -135,36 +135,53 @@ static mo_status receive_record(const mo_run_plan_options *o, int device,
     return status;
 }
 
-mo_status mo_run_make_output(const mo_exec_plan *plan, int i, const void *bytes,
+mo_status mo_run_fill_output(const mo_exec_plan *plan, int i, const void *bytes,
                              mo_tensor_dense *output, mo_error *err)
 {
     const mo_plan_output *planned = &plan->outputs[i];
-    const mo_tensor_desc *desc = &plan->values[planned->value].desc;
-    const mo_tensor_desc wide = mo_plan_output_desc(plan, i);
+    const mo_plan_value *value = &plan->values[planned->value];
+    int64_t size = mo_tensor_desc_bytes(&value->desc);
+    bool is_nhwc = value->channels_last && !value->constant;
     mo_tensor_dense narrow = { 0 };
-    mo_status status = mo_tensor_new(desc, &narrow, err);
+    mo_status status = MO_OK;
 
-    if (status == MO_OK && mo_tensor_desc_bytes(desc) > 0) {
-        /* In NCHW order. */
-        const mo_plan_value *value = &plan->values[planned->value];
-
-        if (value->constant)
-            bytes = value->constant->data;
-        if (value->channels_last && !value->constant)
-            mo_tensor_to_nchw(&value->desc, bytes, narrow.data);
+    if (size == 0)
+        return MO_OK;
+    if (value->constant)
+        bytes = value->constant->data;
+    if (!planned->widened) {
+        if (is_nhwc)
+            mo_tensor_to_nchw(&value->desc, bytes, output->data);
         else
-            memcpy(narrow.data, bytes,
-                   (size_t) mo_tensor_desc_bytes(&value->desc));
+            memcpy(output->data, bytes, (size_t) size);
+        return MO_OK;
     }
-    if (!planned->widened || status != MO_OK) {
-        *output = narrow;
-        return status;
+    if (is_nhwc) {
+        status = mo_tensor_new(&value->desc, &narrow, err);
+        if (status != MO_OK)
+            return status;
+        mo_tensor_to_nchw(&value->desc, bytes, narrow.data);
+        bytes = narrow.data;
     }
-    status = mo_tensor_new(&wide, output, err);
-    if (status == MO_OK)
-        mo_tensor_widen_to_f32(desc->elem, narrow.data, output->data,
-                               mo_tensor_desc_elements(desc));
+    mo_tensor_widen_to_f32(value->desc.elem, bytes, output->data,
+                           mo_tensor_desc_elements(&value->desc));
     mo_tensor_clear(&narrow);
+    return MO_OK;
+}
+
+mo_status mo_run_make_output(const mo_exec_plan *plan, int i, const void *bytes,
+                             mo_tensor_dense *output, mo_error *err)
+{
+    const mo_tensor_desc desc = mo_plan_output_desc(plan, i);
+    mo_tensor_dense made = { 0 };
+    mo_status status = mo_tensor_new(&desc, &made, err);
+
+    if (status == MO_OK)
+        status = mo_run_fill_output(plan, i, bytes, &made, err);
+    if (status == MO_OK)
+        *output = made;
+    else
+        mo_tensor_clear(&made);
     return status;
 }
 

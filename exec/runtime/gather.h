@@ -35,6 +35,10 @@ mo_status mo_run_gather_results(mo_run_device *devices, int n_here,
 mo_status mo_run_make_output(const mo_exec_plan *plan, int i, const void *bytes,
                              mo_tensor_dense *output, mo_error *err);
 
+/* The same into a tensor of mo_plan_output_desc(). */
+mo_status mo_run_fill_output(const mo_exec_plan *plan, int i, const void *bytes,
+                             mo_tensor_dense *output, mo_error *err);
+
 /* What another rank sends of a device, before its times. */
 typedef struct mo_run_record_header {
     int64_t workspace_bytes, allocated_bytes;

@@ -45,6 +45,8 @@ typedef struct mo_weights_options {
                              memory that is available, and for those that are
                              computed no more than 1 GiB and eight times the
                              files */
+    const mo_weights_store *share; /* of another phase, or NULL: its files are
+                                      not mapped again; it outlives the store */
     bool packed; /* the graph is of a bundle: no other file is its own */
 } mo_weights_options;
 

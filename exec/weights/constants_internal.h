@@ -25,7 +25,7 @@ typedef struct mo_weights_file {
     const char *name; /* as the graph spells it */
     char *path;       /* owned */
     mo_mmap_file mapped;
-    bool missing;
+    bool missing, is_shared; /* shared: mapped is of another store */
 } mo_weights_file;
 
 struct mo_weights_store {

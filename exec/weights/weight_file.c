@@ -230,6 +230,20 @@ static mo_status open_file(mo_weights_store *c, const mo_op *op,
                       others);
 }
 
+/* Takes the mapping of the file from another store that has it. */
+static bool find_shared(const mo_weights_store *c, mo_weights_file *file)
+{
+    for (const mo_weights_store *s = c->options.share; s; s = s->options.share)
+        for (size_t i = 0; i < s->n_files; i++)
+            if (!s->files[i].missing &&
+                strcmp(s->files[i].path, file->path) == 0) {
+                file->mapped = s->files[i].mapped;
+                file->is_shared = true;
+                return true;
+            }
+    return false;
+}
+
 static mo_status add_file(mo_weights_store *c, const mo_op *op,
                           const weight_location *p, mo_weights_file **file,
                           mo_error *err)
@@ -248,7 +262,8 @@ static mo_status add_file(mo_weights_store *c, const mo_op *op,
         from ? strdup(from->path) : join_path(c->options.folder, new.name);
     if (!new.path)
         return mo_fail_memory(err);
-    status = open_file(c, op, &new, err);
+    if (!find_shared(c, &new))
+        status = open_file(c, op, &new, err);
     if (status != MO_OK) {
         free(new.path);
         return status;
@@ -274,7 +289,8 @@ static mo_status find_file(mo_weights_store *c, const mo_op *op,
 void mo_weights_close_files(mo_weights_store *c)
 {
     for (size_t i = 0; i < c->n_files; i++) {
-        mo_mmap_file_close(&c->files[i].mapped);
+        if (!c->files[i].is_shared)
+            mo_mmap_file_close(&c->files[i].mapped);
         free(c->files[i].path);
     }
     free(c->files);

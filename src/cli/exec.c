@@ -315,6 +315,26 @@ static mo_status run_single(mo_exec_options *o, work *w, mo_error *err)
     return status;
 }
 
+static mo_status run_generation(mo_exec_options *o, work *w, mo_error *err)
+{
+    mo_cli_exec_stream stream = {
+        .job = &w->job,
+        .units = &w->units,
+        .transport = w->transport,
+        .world = w->world,
+        .signals = &w->signals,
+    };
+    mo_status status =
+        mo_exec_units_check_memory(&w->units, w->job.plan, w->rank,
+                                   mo_exec_job_memory_left(o, &w->job), err);
+
+    if (status == MO_OK)
+        status = find_digest_and_delays(o, w, err);
+    stream.config_digest = w->alike;
+    stream.min_transfer_ns = w->hold_ns;
+    return status == MO_OK ? mo_cli_exec_generate(o, &stream, err) : status;
+}
+
 static mo_status run_stream(mo_exec_options *o, work *w, mo_error *err)
 {
     mo_cli_exec_stream stream = {
@@ -352,7 +372,7 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
         status = mo_output_files_open(o->outputs, MO_EXEC_N_OUTPUTS, err);
     if (status != MO_OK)
         return status;
-    if (is_stream)
+    if (is_stream || o->generate > 0)
         mo_exec_gpu_raise_queues();
     mo_exec_gpu_init_start(&o->wants, &waking);
     status = mo_exec_job_load(o, path, &w->job, err);
@@ -372,6 +392,8 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
     }
     if (status != MO_OK)
         return status;
+    if (o->generate > 0)
+        return run_generation(o, w, err);
     return is_stream ? run_stream(o, w, err) : run_single(o, w, err);
 }
 
@@ -391,8 +413,8 @@ static mo_status run_exec(void *context, char **operands, size_t n_operands,
         status = open_world(o, &w, err);
     if (status != MO_OK)
         return status;
-    /* Standard output has the arrays. */
-    if (mo_exec_requests_to_stdout(o) &&
+    /* Standard output has the arrays, or the ids of tokens. */
+    if ((mo_exec_requests_to_stdout(o) || (o->generate > 0 && !o->json)) &&
         o->outputs[MO_EXEC_OUTPUT_REPORT].path &&
         strcmp(o->outputs[MO_EXEC_OUTPUT_REPORT].path, "-") == 0)
         o->outputs[MO_EXEC_OUTPUT_REPORT].path = NULL;
@@ -427,6 +449,7 @@ int main(int argc, char **argv)
         .runs = 1,
         .wants = MO_EXEC_CONFIG_DEFAULTS,
         .tolerance = -1,
+        .top_p = 1,
         .job = MO_LAUNCH_OPTIONS_DEFAULTS,
         .outputs = { [MO_EXEC_OUTPUT_REPORT] = { .option = "--report",
                                                  .path = "-" },
@@ -444,8 +467,8 @@ int main(int argc, char **argv)
         { 'i', "input", "NAME=FILE",
           "an input by name or number; others are random", MO_OPTION_LIST,
           .to = &o.inputs },
-        { 0, "seed", "N", "seed of random inputs (default 0)", MO_OPTION_INT,
-          .to = &o.seed, .min = 0, .max = 9e15 },
+        { 0, "seed", "N", "seed of random inputs and tokens (default 0)",
+          MO_OPTION_INT, .to = &o.seed, .min = 0, .max = 9e15 },
         { 0, "random-weights", "SEED",
           "random weights where the graph or its file has none", MO_OPTION_INT,
           .to = &o.weights, .min = 0, .max = 9e15 },
@@ -471,6 +494,22 @@ int main(int argc, char **argv)
         { 0, "inputs", "DIR",
           "inputs of requests, DIR/0000/NAME.npy, ...; - is standard input",
           MO_OPTION_TEXT, .to = &o.inputs_folder },
+        { 0, "generate", "N",
+          "generate N tokens by a workload of a prompt and a token",
+          MO_OPTION_INT, .to = &o.generate, .min = 1, .max = 1e8 },
+        { 0, "prompt", "FILE",
+          "ids of the prompt, a .npy (default: random ids)", MO_OPTION_TEXT,
+          .to = &o.prompt },
+        { 0, "temperature", "T",
+          "draw tokens at this temperature (default: the most probable)",
+          MO_OPTION_DOUBLE, .to = &o.temperature, .min = 0, .max = 1e3 },
+        { 0, "top-k", "K", "draw one of the K most probable tokens",
+          MO_OPTION_INT, .to = &o.top_k, .min = 1, .max = 1e9 },
+        { 0, "top-p", "P",
+          "draw one of the tokens that have the probability P together",
+          MO_OPTION_DOUBLE, .to = &o.top_p, .min = 0, .max = 1 },
+        { 0, "stop", "ID", "end at this token; may be given several times",
+          MO_OPTION_LIST, .to = &o.stop },
         { 0, "transport", "T",
           "transport of tensors (default: by the launcher)", MO_OPTION_TEXT,
           .to = &o.transport, .choices = "local|tcp|nccl|mpi" },
@@ -533,6 +572,7 @@ int main(int argc, char **argv)
     code = mo_command_main(&command, argc, argv, run_exec, &o);
 
     mo_option_list_free(&o.inputs);
+    mo_option_list_free(&o.stop);
     mo_option_list_free(&o.wants.weights_from);
     mo_read_options_free(&o.prepare.read);
     mo_launch_options_clear(&o.job);

@@ -71,6 +71,11 @@ typedef struct mo_cli_exec_stream {
 mo_status mo_cli_exec_requests(mo_exec_options *o,
                                const mo_cli_exec_stream *stream, mo_error *err);
 
+/* exec_generate.c, --generate: prints ids as they are chosen, and the report.
+ * Collective. */
+mo_status mo_cli_exec_generate(mo_exec_options *o,
+                               const mo_cli_exec_stream *stream, mo_error *err);
+
 /* Progress of devices until they run. */
 typedef struct mo_cli_exec_progress {
     const mo_driver_log *logger;

@@ -106,7 +106,7 @@ unmarked()
     sed -n '/^\.Bd -literal/,/^\.Ed/p' "$1" |
         grep '^moirai\(-[a-z]*\)\{0,1\} [^ ]' |
         grep -v -e four -e emulate -e own.so -e '^moirai-export ' \
-            -e googlenet.graphml
+            -e googlenet.graphml -e chat.sol
 }
 
 # Prints what the examples of a page need and is not installed; nothing where

@@ -105,7 +105,7 @@ static void decode_header(fuzz_input *in)
 /* Messages of a pipeline of these numbers, with a text without end. */
 static void decode_requests(const int64_t times[MAX_TIMES])
 {
-    const mo_pipeline_start start = { times[0] };
+    const mo_pipeline_start start = { .request = times[0], .phase = times[1] };
     mo_pipeline_done done = { .busy_ns = times[1],
                               .slot_bytes = times[2],
                               .shared_bytes = times[3],
@@ -114,7 +114,7 @@ static void decode_requests(const int64_t times[MAX_TIMES])
 
     memset(done.text, 'x', sizeof done.text);
     if (mo_pipeline_decode_start(&start, &err) == MO_OK)
-        assert(start.request >= -1);
+        assert(start.request >= -1 && start.phase >= 0);
     if (mo_pipeline_decode_done(&done, &err) == MO_OK)
         assert(done.busy_ns >= 0 && strlen(done.text) < sizeof done.text &&
                done.status >= MO_OK && done.status <= MO_E_INFEASIBLE);

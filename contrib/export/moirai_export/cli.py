@@ -25,6 +25,9 @@ Options:
   -o, --output=FILE       the graph; SOURCE with .graphml unless given
       --shape=NAME=DIMS   size of an input with dynamic dimensions, as in
                           ids=1,128
+      --max-length=N      export a language model of transformers to generate
+                          text: a workload of two phases with a cache of N
+                          tokens
       --no-weights        leave out the values of parameters: the graph can be
                           placed, and run with --random-weights
   -q, --quiet             print errors only
@@ -38,7 +41,8 @@ The weights go beside the graph, into a file .bin.  Exit status: 0 written,
 1 failed, 2 usage.
 """
 
-WITH_VALUE = {"output": "file", "shape": None, "completion": "bash zsh fish"}
+WITH_VALUE = {"output": "file", "shape": None, "max-length": None,
+              "completion": "bash zsh fish"}
 FLAGS = ("no-weights", "quiet", "verbose", "help", "version")
 LETTERS = {"output": "o", "quiet": "q", "verbose": "v"}
 
@@ -167,11 +171,19 @@ def shape(text):
     return name or "0", dims
 
 
+def capacity(text):
+    if not text.isdigit() or not 2 <= int(text) <= 2 ** 24:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of tokens from "
+                                         "2 to 16777216")
+    return int(text)
+
+
 def options(arguments):
     parser = Parser(prog="moirai-export", add_help=False, usage=USAGE,
                     allow_abbrev=False)
     parser.add_argument("-o", "--output")
     parser.add_argument("--shape", type=shape, action="append", default=[])
+    parser.add_argument("--max-length", type=capacity)
     parser.add_argument("--no-weights", action="store_true")
     parser.add_argument("-q", "--quiet", action="store_true")
     parser.add_argument("-v", "--verbose", action="store_true")
@@ -184,14 +196,14 @@ def options(arguments):
     return parser.parse_args(arguments)
 
 
-def default_output(source):
+def default_output(source, suffix):
     """The source's name, in the working folder."""
     place, _, name = source.rpartition(":")
     if os.path.isdir(source):
-        return os.path.basename(os.path.abspath(source)) + ".graphml"
+        return os.path.basename(os.path.abspath(source)) + suffix
     if place and name.isidentifier():
-        return name + ".graphml"
-    return os.path.splitext(source)[0] + ".graphml"
+        return name + suffix
+    return os.path.splitext(source)[0] + suffix
 
 
 class Progress:
@@ -245,7 +257,8 @@ def main(arguments=None):
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, interrupt)  # so that no files are left
-    output = chosen.output or default_output(chosen.source)
+    output = chosen.output or default_output(
+        chosen.source, ".xml" if chosen.max_length else ".graphml")
     begin, progress = time.monotonic(), Progress(chosen.quiet)
     if chosen.verbose:
         sys.stderr.write(f"moirai-export: reading {chosen.source} with Python "
@@ -254,7 +267,8 @@ def main(arguments=None):
         with contextlib.redirect_stdout(sys.stderr):  # what SOURCE prints
             nodes = export(chosen.source, path=output,
                            shapes=dict(chosen.shape),
-                           weights=not chosen.no_weights, progress=progress)
+                           weights=not chosen.no_weights, progress=progress,
+                           max_length=chosen.max_length)
     except KeyboardInterrupt:
         progress.clear()
         sys.stderr.write(f"moirai-export: {chosen.source}: interrupted\n")

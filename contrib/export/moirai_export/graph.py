@@ -55,6 +55,7 @@ class Node:
         self.outputs = outputs  # (shape, dtype) of each
         self.attrs = attrs
         self.data = data
+        self.state = None  # the name of the state that an input or output is
 
 
 class Value:

@@ -13,7 +13,8 @@ import sys
 import traceback
 
 from .graph import ExportError
-from .write import check_path, check_sources, write
+from .write import check_path, check_sources, phase_path, write, \
+    write_workload
 
 
 def front_end(name, framework):
@@ -187,6 +188,28 @@ def read(source, inputs=None, shapes=(), with_weights=True, progress=None):
         raise ExportError(f"{source}: {error}") from error
 
 
+def read_phases(source, inputs, capacity, with_weights, progress):
+    """Returns the graphs of the phases of a language model, by name."""
+    progress("tracing", 0, 0)
+    text = None
+    if is_path(source):
+        text = os.fspath(source)
+        place, _, name = text.rpartition(":")
+        if not place or not name.isidentifier():
+            raise ExportError(f"{text}: --max-length needs FILE.py:NAME or "
+                              "MODULE:NAME, a function that returns a model of "
+                              "transformers and a prompt")
+    try:
+        if text:
+            source, inputs = from_python(place, name)
+        return front_end("torch_generate", "torch").read(
+            source, inputs, capacity, with_weights)
+    except ExportError as error:
+        if not text:
+            raise
+        raise ExportError(f"{text}: {error}", error.code) from error
+
+
 def files_of(source):
     """The file that a source names, or the files of a captured graph; those of
     modules are known once they are imported."""
@@ -205,21 +228,34 @@ def imported_files():
 
 
 def export(source, inputs=None, path=None, shapes=None, weights=True,
-           progress=None):
+           progress=None, max_length=None):
     """Writes source to path, a .graphml, and its weights beside it.
 
     source: a torch.nn.Module with example inputs (a tuple, or a dict by name),
     an ExportedProgram, or a path.  shapes: {name or number of an input: sizes}.
     weights False: parameters get no values.  progress is called with a step, an
-    amount done and the whole amount, 0 if that is unknown.  Raises ExportError
-    with a message of one line.
+    amount done and the whole amount, 0 if that is unknown.  max_length: path is
+    a workload, whose phases generate text with a cache of so many tokens.
+    Raises ExportError with a message of one line.
     """
     if path is None:
         raise ExportError("there is no path to write to")
     path = os.fspath(path)
     progress = progress or (lambda *_: None)
-    check_path(path)
-    check_sources(path, files_of(source))
-    graph = read(source, inputs, dict(shapes or {}), weights, progress)
-    check_sources(path, imported_files())
-    return write(graph, path, progress)
+    written = [path] if max_length is None else \
+        [path, phase_path(path, "prefill"), phase_path(path, "decode")]
+    for one in written:
+        check_path(one)
+        check_sources(one, files_of(source))
+    if max_length is None:
+        graph = read(source, inputs, dict(shapes or {}), weights, progress)
+    else:
+        phases = read_phases(source, inputs, max_length, weights, progress)
+    for one in written:
+        check_sources(one, imported_files())
+    if max_length is None:
+        return write(graph, path, progress)
+    prompt = phases["prefill"].inputs[0].outputs[0][0][1]
+    return write_workload({"prefill": (phases["prefill"], 1),
+                           "decode": (phases["decode"], max_length - prompt)},
+                          path, progress)

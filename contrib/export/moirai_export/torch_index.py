@@ -202,6 +202,19 @@ def index_add(op):
     return ops.transpose(op.g, y, [order.index(d) for d in range(x.rank)])
 
 
+def index_copy(op):
+    """Replaces slices; as one op, so that a cache can be updated in place."""
+    x, axis = op.value("self"), op["dim"]
+    source = ops.convert(op.g, op.value("source"), x.dtype)
+    if x.rank == 0:
+        return ops.reshape(op.g, source, ())
+    axis = ops.axis_of(axis, x.rank)
+    at = ops.convert(op.g, op.value("index"), "i64")
+    at = ops.reshape(op.g, at, at.shape or (1,))
+    return op.g.add("ScatterUpdate", [x, at, source, op.g.ints([axis], ())],
+                    x.shape, x.dtype)
+
+
 REDUCTIONS = {"add": "sum", "multiply": "prod", "sum": "sum", "prod": "prod",
               "amax": "max", "amin": "min", "mean": "mean"}
 
@@ -393,7 +406,8 @@ TABLE = {
                     embedding_bag),
     "argsort": argsort, "diagonal_scatter": diagonal_scatter,
     "embedding": embedding, "gather": gather, "histc": histogram,
-    "index_add": index_add, "index_select": index_select, "kthvalue": kth,
+    "index_add": index_add, "index_copy": index_copy,
+    "index_select": index_select, "kthvalue": kth,
     "masked_scatter": masked_scatter, "masked_select": masked_select, "median": median,
     "select_scatter": select_scatter, "slice_scatter": slice_scatter,
     "sort": sort, "take": take, "topk": top_k,

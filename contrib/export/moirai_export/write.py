@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a graph as GraphML, moirai-graph(5), with its weights beside it."""
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -12,7 +13,7 @@ from .graph import SIZES, ExportError, count
 KEYS = (("o", "node", "op", "string"), ("s", "node", "shape", "string"),
         ("d", "node", "dtype", "string"), ("a", "node", "attrs", "string"),
         ("c", "node", "constant", "boolean"),
-        ("w", "node", "weights", "string"),
+        ("w", "node", "weights", "string"), ("t", "node", "state", "string"),
         ("p", "edge", "src_port", "int"), ("q", "edge", "dst_port", "int"))
 ALIGNMENT = 64  # of a constant in the weights file: a line of the cache
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -30,10 +31,12 @@ def shape_text(shape):
     return ",".join(map(str, shape))
 
 
-def header():
+def header(states):
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
     for key, kind, name, type_ in KEYS:
+        if name == "state" and not states:
+            continue
         yield (f'  <key id="{key}" for="{kind}" attr.name="{name}" '
                f'attr.type="{type_}"/>\n')
     yield '  <graph edgedefault="directed">\n'
@@ -48,6 +51,8 @@ def node_lines(node, places):
         yield data("a", json.dumps(node.attrs, allow_nan=False))
     if node.data:
         yield data("c", "true")
+    if node.state:
+        yield data("t", node.state)
     if node.name in places:
         yield data("w", f"{places[node.name]}:{node.outputs[0][1]}:"
                         f"{shape_text(node.outputs[0][0])}")
@@ -62,25 +67,39 @@ def edge_lines(node):
                f'<data key="q">{port}</data></edge>\n')
 
 
-def write_weights(file, name, nodes, progress):
+def write_weights(file, name, nodes, progress, known=None):
     """Writes every constant once, if shared, too; returns their offsets.  Those
-    without values have none."""
+    without values have none.  known: the offsets of what other graphs have
+    written to the file, by digest."""
     begins, places = {}, {}
     nodes = [node for node in nodes if node.data and node.data.read]
     total, done = sum(map(size_of, nodes)), 0
     for node in nodes:
         size = size_of(node)
         if id(node.data) not in begins:
-            file.write(bytes(-file.tell() % ALIGNMENT))
-            begins[id(node.data)] = file.tell()
-            written = file.write(node.data.read())
+            values = node.data.read()
+            written = memoryview(values).nbytes
             if written != size:
                 raise ExportError(f"constant '{node.name}' has {written} bytes "
                                   f"where its shape needs {size}")
+            begins[id(node.data)] = place_of(values, file, known)
         places[node.name] = f"{name}:{begins[id(node.data)]}:{size}"
         done += size
         progress("writing weights", done, total)
     return places
+
+
+def place_of(values, file, known):
+    """The offset of bytes that are written unless they are known."""
+    digest = hashlib.sha256(values).digest() if known is not None else None
+    if known and digest in known:
+        return known[digest]
+    file.write(bytes(-file.tell() % ALIGNMENT))
+    begin = file.tell()
+    file.write(values)
+    if known is not None:
+        known[digest] = begin
+    return begin
 
 
 def size_of(node):
@@ -149,19 +168,50 @@ def check_path(path):
                           "graph something.graphml")
 
 
+def write_graph(nodes, places, text):
+    for line in header(any(node.state for node in nodes)):
+        text.write(line.encode())
+    for node in nodes:
+        for line in node_lines(node, places):
+            text.write(line.encode("utf-8", "replace"))
+    for node in nodes:
+        for line in edge_lines(node):
+            text.write(line.encode("utf-8", "replace"))
+    text.write(b"  </graph>\n</graphml>\n")
+
+
 def write(graph, path, progress):
     """Writes the graph to path, its weights to the .bin beside it."""
     nodes = graph.needed()
     with new_files(weights_path(path), path) as (weights, text):
         places = write_weights(weights, os.path.basename(weights_path(path)),
                                nodes, progress)
-        for line in header():
-            text.write(line.encode())
-        for node in nodes:
-            for line in node_lines(node, places):
-                text.write(line.encode("utf-8", "replace"))
-        for node in nodes:
-            for line in edge_lines(node):
-                text.write(line.encode("utf-8", "replace"))
-        text.write(b"  </graph>\n</graphml>\n")
+        write_graph(nodes, places, text)
     return nodes
+
+
+def phase_path(path, phase):
+    return f"{os.path.splitext(path)[0]}.{phase}.graphml"
+
+
+def write_workload(phases, path, progress):
+    """Writes a workload to path, and beside it a graph for each phase and one
+    .bin with the weights of all.  phases: graphs and their weights in the
+    objective, by name."""
+    name = os.path.splitext(os.path.basename(path))[0]
+    paths = [phase_path(path, phase) for phase in phases]
+    nodes = [graph.needed() for graph, _ in phases.values()]
+    with new_files(weights_path(path), *paths, path) as files:
+        weights, *texts, workload = files
+        known = {}
+        for its, text in zip(nodes, texts):
+            places = write_weights(weights, os.path.basename(
+                weights_path(path)), its, progress, known)
+            write_graph(its, places, text)
+        workload.write(f"<workload name={quoted(name)}>\n".encode())
+        for (phase, (_, weight)), its in zip(phases.items(), paths):
+            workload.write((f"  <phase name={quoted(phase)} graph="
+                            f"{quoted(os.path.basename(its))} "
+                            f'weight="{weight}"/>\n').encode())
+        workload.write(b"</workload>\n")
+    return [node for its in nodes for node in its]

@@ -3,8 +3,25 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
+
+int mo_plan_phase_find(const mo_exec_plan *plan, size_t member, int number)
+{
+    int phase = 0;
+
+    while (phase + 1 < plan->n_phases) {
+        const mo_plan_phase_start *next = &plan->phases[phase + 1].start;
+        int first;
+
+        memcpy(&first, (const char *) next + member, sizeof first);
+        if (number < first)
+            break;
+        phase++;
+    }
+    return phase;
+}
 
 void mo_plan_free(mo_exec_plan *plan)
 {
@@ -12,6 +29,8 @@ void mo_plan_free(mo_exec_plan *plan)
         return;
     for (mo_plan_owned_constant *c = plan->owned_constants; c; c = c->next)
         mo_tensor_clear(&c->value);
+    for (int p = 0; p < plan->n_phases; p++)
+        mo_plan_free(plan->parts[p]);
     mo_arena_free(plan->arena);
     free(plan);
 }

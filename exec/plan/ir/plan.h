@@ -16,6 +16,7 @@
 #define MO_EXEC_PLAN_IR_PLAN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -41,9 +42,12 @@ typedef struct mo_plan_value {
     const mo_tensor_dense *constant; /* its value, or NULL; owned by
                                         mo_weights_store or by the plan */
     const mo_plan_slice *part;       /* NULL: has a buffer of its own */
-    int view_of;    /* shares the bytes of this value, or MO_PLAN_NONE */
-    int input;      /* index of the network's input, or MO_PLAN_NONE */
-    int transfer;   /* the transfer it arrives by, or MO_PLAN_NONE */
+    const char *state; /* the state whose bytes it has, which stay on the device
+                          between runs (exec/plan/passes/state_inplace.c), or
+                          NULL */
+    int view_of;       /* shares the bytes of this value, or MO_PLAN_NONE */
+    int input;         /* index of the network's input, or MO_PLAN_NONE */
+    int transfer;      /* the transfer it arrives by, or MO_PLAN_NONE */
     int item;       /* item that produces it; MO_PLAN_NONE: inputs, constants */
     int64_t offset; /* in the arena of its device; MO_PLAN_NONE: not there */
 } mo_plan_value;
@@ -101,6 +105,7 @@ typedef struct mo_plan_device {
     mo_plan_step *steps;
     int n_steps;
     int64_t arena_bytes;    /* for values */
+    int64_t state_bytes;    /* of these, at the begin: for states */
     int64_t weight_bytes;   /* of the constants it reads, each once */
     int64_t capacity_bytes; /* INT64_MAX: no limit */
     int64_t keep_bytes; /* bound on sent values whose buffers outlive their last
@@ -112,13 +117,30 @@ typedef struct mo_plan_input {
     mo_tensor_desc desc;
     int *values; /* one on each device that reads it */
     int n_values;
+    const char *state; /* not fed: the name of the state that it reads, or
+                          NULL */
 } mo_plan_input;
 
 typedef struct mo_plan_output {
     const char *name;
     int value;
-    bool widened; /* returned as f32 (exec/plan/passes/precision.c) */
+    bool widened;      /* returned as f32 (exec/plan/passes/precision.c) */
+    const char *state; /* not returned: the state that it writes, or NULL */
 } mo_plan_output;
+
+/* The first numbers of a phase in the arrays of a merged plan. */
+typedef struct mo_plan_phase_start {
+    int call, value, transfer, item, input, output;
+    int order; /* of the steps */
+} mo_plan_phase_start;
+
+/* A phase of a workload: a plan by itself that shares devices, weights and
+ * states with the other phases of its plan (exec/plan/merge_phases.h). */
+typedef struct mo_plan_phase {
+    const char *name;
+    int64_t predicted_ns; /* makespan of its schedule */
+    mo_plan_phase_start start;
+} mo_plan_phase;
 
 /* A constant that the plan owns. */
 typedef struct mo_plan_owned_constant {
@@ -140,7 +162,18 @@ typedef struct mo_exec_plan {
     mo_plan_owned_constant
         *owned_constants; /* list of the plan's own constants */
     mo_arena *arena;      /* owns all arrays and texts */
+    /* Of a merged plan: its phases, and one more for their end; and the plans
+     * that own what theirs refer to. NULL: a run takes all steps. */
+    mo_plan_phase *phases;
+    struct mo_exec_plan **parts;
+    int n_phases;
 } mo_exec_plan;
+
+/* The phase of a call, transfer, value, input or output, by a member of
+ * mo_plan_phase_start; 0 where there are none. */
+#define MO_PLAN_PHASE_OF(plan, member, number)                                 \
+    mo_plan_phase_find(plan, offsetof(mo_plan_phase_start, member), number)
+int mo_plan_phase_find(const mo_exec_plan *plan, size_t member, int number);
 
 /* Frees the plan with its constants; accepts NULL. */
 void mo_plan_free(mo_exec_plan *plan);

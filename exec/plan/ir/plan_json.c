@@ -128,6 +128,8 @@ static void write_input(const mo_exec_plan *plan, int i, mo_json_writer *w)
     write_text(w, "name", input->name);
     write_desc(w, &input->desc);
     mo_json_put_ints(w, "values", input->values, input->n_values);
+    if (input->state)
+        write_text(w, "state", input->state);
     mo_json_end(w);
 }
 
@@ -138,6 +140,20 @@ static void write_output(const mo_exec_plan *plan, int i, mo_json_writer *w)
     mo_json_begin_object(w, NULL, MO_JSON_INLINE);
     write_text(w, "name", output->name);
     mo_json_put_int(w, "value", output->value);
+    if (output->state)
+        write_text(w, "state", output->state);
+    mo_json_end(w);
+}
+
+static void write_phase(const mo_exec_plan *plan, int i, mo_json_writer *w)
+{
+    const mo_plan_phase *phase = &plan->phases[i];
+
+    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+    write_text(w, "name", phase->name);
+    mo_json_put_us(w, "predicted_us", phase->predicted_ns);
+    mo_json_put_int(w, "call", phase->start.call);
+    mo_json_put_int(w, "transfer", phase->start.transfer);
     mo_json_end(w);
 }
 
@@ -148,6 +164,8 @@ static void write_device(const mo_exec_plan *plan, int d, mo_json_writer *w)
     mo_json_begin_object(w, NULL, MO_JSON_INLINE);
     write_text(w, "id", device->id);
     mo_json_put_int(w, "arena_bytes", device->arena_bytes);
+    if (device->state_bytes > 0)
+        mo_json_put_int(w, "state_bytes", device->state_bytes);
     mo_json_put_int(w, "weight_bytes", device->weight_bytes);
     if (device->capacity_bytes != INT64_MAX)
         mo_json_put_int(w, "capacity_bytes", device->capacity_bytes);
@@ -203,6 +221,8 @@ void mo_plan_write_json(const mo_exec_plan *plan, mo_out *out)
     mo_json_put_us(&w, "predicted_us", plan->predicted_ns);
     write_list(plan, "inputs", plan->n_inputs, write_input, &w);
     write_list(plan, "outputs", plan->n_outputs, write_output, &w);
+    if (plan->n_phases > 0)
+        write_list(plan, "phases", plan->n_phases, write_phase, &w);
     write_list(plan, "devices", plan->n_devices, write_device, &w);
     write_list(plan, "items", plan->n_items, write_item, &w);
     write_list(plan, "calls", plan->n_calls, write_call, &w);

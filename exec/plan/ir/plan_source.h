@@ -28,7 +28,9 @@ typedef struct mo_plan_source {
      * a time of its own; can_jit, fuses_attention and concat_inplace are
      * ignored. */
     bool as_placed;
-    bool layout; /* allow convolutions in channels-last layout */
+    bool keeps_state; /* states stay on their devices between runs; else they
+                         are inputs and outputs as others */
+    bool layout;      /* allow convolutions in channels-last layout */
     /* By device, NULL for none: its backend compiles kernels at run time
      * (JIT). All calls are fused with pointwise ones, and copies
      * eliminated. */

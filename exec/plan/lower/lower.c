@@ -211,6 +211,19 @@ static mo_status write_output(mo_plan_lower_state *l,
     return mo_plan_values_add(&l->values, &value, &output->value, err);
 }
 
+/* Copies the name of the state that the port reads or writes. */
+static mo_status copy_state(mo_plan_lower_state *l,
+                            const mo_plan_lower_io_port *port,
+                            const char **state, mo_error *err)
+{
+    const char *name = l->g->ops[port->op].state;
+
+    *state = NULL;
+    return name && l->source->keeps_state
+               ? mo_plan_lower_copy_text(l, name, state, err)
+               : MO_OK;
+}
+
 static mo_status write_io(mo_plan_lower_state *l, mo_error *err)
 {
     mo_exec_plan *plan = l->plan;
@@ -221,17 +234,23 @@ static mo_status write_io(mo_plan_lower_state *l, mo_error *err)
         mo_arena_array(plan->arena, l->n_inputs, sizeof *plan->inputs);
     if (!plan->inputs)
         return mo_fail_memory(err);
-    for (size_t i = 0; i < l->n_inputs; i++)
+    for (size_t i = 0; i < l->n_inputs && status == MO_OK; i++) {
         plan->inputs[i] =
             (mo_plan_input){ .name = l->inputs[i].name,
                              .desc = l->tensors[l->inputs[i].tensor].desc };
+        status = copy_state(l, &l->inputs[i], &plan->inputs[i].state, err);
+    }
     plan->n_outputs = (int) l->n_outputs;
     plan->outputs =
         mo_arena_array(plan->arena, l->n_outputs, sizeof *plan->outputs);
     if (status == MO_OK && !plan->outputs)
         status = mo_fail_memory(err);
-    for (size_t i = 0; i < l->n_outputs && status == MO_OK; i++)
+    for (size_t i = 0; i < l->n_outputs && status == MO_OK; i++) {
         status = write_output(l, &l->outputs[i], &plan->outputs[i], err);
+        if (status == MO_OK)
+            status =
+                copy_state(l, &l->outputs[i], &plan->outputs[i].state, err);
+    }
     return status;
 }
 

@@ -61,6 +61,10 @@ mo_status mo_pass_concat_inplace(const bool *enabled, mo_exec_plan *plan,
 mo_status mo_pass_precision(mo_elem storage_elem, mo_exec_plan *plan,
                             mo_error *err);
 
+/* States: the output that writes a state gets the bytes of the input that reads
+ * it. Last, when types and layouts are final. */
+mo_status mo_pass_state_inplace(mo_exec_plan *plan, mo_error *err);
+
 /* Moves a call that is kept to position *n, and increments *n. A call already
  * there is not assigned to itself: the compiler may use memcpy, whose operands
  * must not overlap. */

@@ -21,7 +21,7 @@ static void extend_range(const mo_exec_plan *plan, mo_plan_live_range *lives,
     int root = mo_plan_value_root(plan->values, value);
     mo_plan_live_range *life = &lives[root];
 
-    if (plan->values[root].constant)
+    if (plan->values[root].constant || plan->values[root].state)
         return;
     if (step < life->begin)
         life->begin = step;

@@ -28,9 +28,9 @@ typedef struct mo_plan_live_range {
 
 enum { MO_PLAN_LIVE_FROM_INPUT = -1 };
 
-/* Returns whether the range is not empty. It is empty for constants, for values
- * that no step uses, and for views and parts of another value, which owns their
- * bytes. */
+/* Returns whether the range is not empty. It is empty for constants, for
+ * states, for values that no step uses, and for views and parts of another
+ * value, which owns their bytes. */
 bool mo_plan_live_range_is_nonempty(const mo_plan_live_range *life);
 
 /* Computes the ranges, indexed by value; the caller frees *lives. */

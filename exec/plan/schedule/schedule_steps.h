@@ -42,4 +42,7 @@ mo_status mo_plan_assign_streams(const int *max_streams, mo_exec_plan *plan,
  * live ranges never share a byte. */
 mo_status mo_plan_assign_memory(mo_exec_plan *plan, mo_error *err);
 
+/* Sets the bytes of the weights that each device reads, each once. */
+mo_status mo_plan_count_weights(mo_exec_plan *plan, mo_error *err);
+
 #endif

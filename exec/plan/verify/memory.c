@@ -46,7 +46,8 @@ static mo_status check_offset(const mo_exec_plan *plan, int v, mo_error *err)
     int64_t bytes = mo_tensor_desc_bytes(&value->desc);
     int64_t size = plan->devices[value->device].arena_bytes;
 
-    if (value->offset < 0 || bytes > size || value->offset > size - bytes)
+    if (value->offset < plan->devices[value->device].state_bytes ||
+        bytes > size || value->offset > size - bytes)
         return mo_fail(err, MO_E_INPUT,
                        "plan: value %d '%.160s' does not lie in the arena of "
                        "its device",

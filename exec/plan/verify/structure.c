@@ -38,7 +38,9 @@ static mo_status check_counts(const mo_exec_plan *plan, mo_error *err)
         const mo_plan_device *device = &plan->devices[d];
 
         if (device->n_steps < 0 || (device->n_steps > 0 && !device->steps) ||
-            device->arena_bytes < 0 || device->weight_bytes < 0)
+            device->arena_bytes < 0 || device->weight_bytes < 0 ||
+            device->state_bytes < 0 ||
+            device->state_bytes > device->arena_bytes)
             return mo_fail(err, MO_E_INPUT, "plan: device %d has wrong sizes",
                            d);
     }

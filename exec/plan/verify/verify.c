@@ -47,7 +47,8 @@ mo_status mo_verify_plan(const mo_exec_plan *plan, mo_error *err)
         mo_verify_calls,    mo_verify_concat_inplace,
         mo_verify_steps,    mo_verify_no_deadlock,
         mo_verify_dataflow, mo_verify_total_order,
-        mo_verify_memory,   mo_verify_streams,
+        mo_verify_states,   mo_verify_memory,
+        mo_verify_streams,
     };
     mo_status status = MO_OK;
 

@@ -32,6 +32,9 @@ mo_status mo_verify_dataflow(const mo_exec_plan *plan, mo_error *err);
 /* One total order is consistent with all devices. */
 mo_status mo_verify_total_order(const mo_exec_plan *plan, mo_error *err);
 
+/* States have bytes of their own, which are overwritten after the last read. */
+mo_status mo_verify_states(const mo_exec_plan *plan, mo_error *err);
+
 /* No byte belongs to two live values. */
 mo_status mo_verify_memory(const mo_exec_plan *plan, mo_error *err);
 

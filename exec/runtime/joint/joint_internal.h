@@ -46,6 +46,7 @@ typedef struct mo_joint_item {
 /* Items launched at once, or steps of the host. */
 typedef struct mo_joint_segment {
     bool is_host;
+    int phase;                    /* of the plan, whose runs it is part of */
     int first, n;                 /* items */
     int first_call, n_calls;      /* calls[first_call] and on */
     mo_backend_program *recorded; /* or NULL: not yet, or nothing to do */
@@ -122,6 +123,7 @@ typedef struct mo_joint_state {
 /* One request: a run of all steps. The caller sets the first members. */
 typedef struct mo_joint_request {
     int64_t number;       /* at the gate, lower numbers come first */
+    int phase;            /* of the plan */
     int64_t *const *rows; /* by local device: its timestamps of this run; NULL:
                              not timed */
     mo_error *failure;    /* begins as zeros: why a call failed, after which no
@@ -216,9 +218,9 @@ mo_status mo_joint_synchronize(mo_joint_state *j, int local, mo_error *err);
 /* Waits until the queue is empty, likewise. */
 mo_status mo_joint_wait_queue(mo_joint_state *j, mo_error *err);
 
-/* One run of the calls alone, without other ranks: values that come from
- * elsewhere are zeros, which are valid as indices. */
-mo_status mo_joint_warm_up(mo_joint_state *j, mo_error *err);
+/* One run of the calls of a phase alone, without other ranks: values that come
+ * from elsewhere are zeros, which are valid as indices. */
+mo_status mo_joint_warm_up(mo_joint_state *j, int phase, mo_error *err);
 
 /* Polls all carriers: an error when the other end of one has failed. */
 mo_status mo_joint_poll_carriers(const mo_joint_state *j, mo_error *err);

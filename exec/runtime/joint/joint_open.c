@@ -153,6 +153,16 @@ static void add_item(mo_joint_state *j, const ordered_step *p)
     j->n_items++;
 }
 
+/* Phases follow each other in the total order. */
+static int item_phase(const mo_joint_state *j, const mo_joint_item *item)
+{
+    const mo_run_action *a = &j->devices[item->local]->actions[item->action];
+
+    return a->kind == MO_PLAN_STEP_COMPUTE
+               ? MO_PLAN_PHASE_OF(j->plan, call, a->what)
+               : MO_PLAN_PHASE_OF(j->plan, transfer, a->what);
+}
+
 mo_status mo_joint_linearize(mo_joint_state *j, mo_error *err)
 {
     ordered_step *steps;
@@ -179,10 +189,13 @@ mo_status mo_joint_linearize(mo_joint_state *j, mo_error *err)
         add_item(j, &steps[i]);
     for (int i = 0; i < j->n_items; i++) {
         bool is_host = j->items[i].kind == MO_JOINT_ITEM_HOST;
+        int phase = item_phase(j, &j->items[i]);
+        const mo_joint_segment *last = &j->segments[j->n_segments - 1];
 
-        if (i == 0 || is_host != j->segments[j->n_segments - 1].is_host)
-            j->segments[j->n_segments++] =
-                (mo_joint_segment){ .is_host = is_host, .first = i };
+        if (i == 0 || is_host != last->is_host || phase != last->phase)
+            j->segments[j->n_segments++] = (mo_joint_segment){
+                .is_host = is_host, .phase = phase, .first = i
+            };
         j->segments[j->n_segments - 1].n++;
     }
     return MO_OK;

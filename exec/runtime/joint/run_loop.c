@@ -311,6 +311,8 @@ mo_status mo_joint_execute(mo_joint_state *j, mo_joint_request *r,
     for (int s = 0; s < j->n_local && r->rows; s++)
         r->rows[s][0] = r->end_ns;
     for (int p = 0; p < j->n_segments && status == MO_OK; p++) {
+        if (j->segments[p].phase != r->phase)
+            continue;
         if (j->segments[p].is_host) {
             const mo_joint_segment *segment = &j->segments[p];
             status = MO_OK;
@@ -367,7 +369,29 @@ static const mo_run_action *received_step(const mo_joint_state *j,
                : NULL;
 }
 
-mo_status mo_joint_warm_up(mo_joint_state *j, mo_error *err)
+static mo_status warm_up_segment(mo_joint_state *j,
+                                 const mo_joint_segment *segment,
+                                 const void *zeros, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = segment->first;
+         i < segment->first + segment->n && status == MO_OK; i++) {
+        const mo_joint_item *item = &j->items[i];
+        const mo_run_action *a = received_step(j, item);
+
+        if (a && a->bytes > 0) {
+            status = activate_if_several(j, item->local, err);
+            if (status == MO_OK)
+                status = j->backend->upload(j->devices[item->local]->unit,
+                                            a->value, zeros, a->bytes, err);
+        } else if (!item->transfer.carrier)
+            status = launch_item(j, item, err);
+    }
+    return status;
+}
+
+mo_status mo_joint_warm_up(mo_joint_state *j, int phase, mo_error *err)
 {
     mo_status status = MO_OK;
     size_t most = 0;
@@ -382,18 +406,9 @@ mo_status mo_joint_warm_up(mo_joint_state *j, mo_error *err)
     zeros = calloc(most + 1, 1);
     if (!zeros)
         return mo_fail_memory(err);
-    for (int i = 0; i < j->n_items && status == MO_OK; i++) {
-        const mo_joint_item *item = &j->items[i];
-        const mo_run_action *a = received_step(j, item);
-
-        if (a && a->bytes > 0) {
-            status = activate_if_several(j, item->local, err);
-            if (status == MO_OK)
-                status = j->backend->upload(j->devices[item->local]->unit,
-                                            a->value, zeros, a->bytes, err);
-        } else if (!item->transfer.carrier)
-            status = launch_item(j, item, err);
-    }
+    for (int i = 0; i < j->n_segments && status == MO_OK; i++)
+        if (j->segments[i].phase == phase)
+            status = warm_up_segment(j, &j->segments[i], zeros, err);
     for (int s = 0; s < j->n_local && status == MO_OK; s++)
         status = mo_joint_synchronize(j, s, err);
     free(zeros);

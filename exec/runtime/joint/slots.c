@@ -59,7 +59,8 @@ static mo_status plan_staging(mo_joint_slots *s, const bool *inputs,
     for (int v = 0; v < plan->n_values; v++)
         s->input_at[v] = inputs[v] ? reserve(s, v) : -1;
     for (int i = 0; i < plan->n_outputs; i++)
-        s->output_at[i] = reserve(s, plan->outputs[i].value);
+        s->output_at[i] =
+            plan->outputs[i].state ? -1 : reserve(s, plan->outputs[i].value);
     return MO_OK;
 }
 
@@ -115,17 +116,16 @@ static mo_status open_queue(mo_joint_slots *s, mo_joint_slot *slot,
 }
 
 /* Inputs of zeros: indices among them are valid. */
-static mo_status run_eagerly(mo_joint_slots *s, mo_error *err)
+static mo_status run_phase_eagerly(mo_joint_slots *s, int phase, mo_error *err)
 {
     mo_joint_slot *first = &s->slots[0];
     const mo_exec_plan *plan = s->plan;
     mo_status status = MO_OK;
 
-    memset(first->staging, 0, (size_t) s->staging_bytes);
     for (int v = 0; v < plan->n_values && status == MO_OK; v++) {
         int i = holder(s, v);
 
-        if (s->input_at[v] < 0)
+        if (s->input_at[v] < 0 || MO_PLAN_PHASE_OF(plan, value, v) != phase)
             continue;
         status = mo_joint_activate_unit(&first->joint, i, err);
         if (status == MO_OK)
@@ -133,7 +133,20 @@ static mo_status run_eagerly(mo_joint_slots *s, mo_error *err)
                                         first->devices[i].where[v],
                                         first->staging, value_bytes(s, v), err);
     }
-    return status == MO_OK ? mo_joint_warm_up(&first->joint, err) : status;
+    return status == MO_OK ? mo_joint_warm_up(&first->joint, phase, err)
+                           : status;
+}
+
+/* Phases share memory: each has its inputs right before it runs. */
+static mo_status run_eagerly(mo_joint_slots *s, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    memset(s->slots[0].staging, 0, (size_t) s->staging_bytes);
+    for (int p = 0; p == 0 || p < s->plan->n_phases; p++)
+        if (status == MO_OK)
+            status = run_phase_eagerly(s, p, err);
+    return status;
 }
 
 /* Bytes of a device, and its load where memory is separate. */
@@ -205,6 +218,32 @@ static void stop_monitor(mo_joint_slots *s)
     s->has_monitor = false;
 }
 
+/* States begin as zeros; what was run until here has changed them. */
+static mo_status clear_states(mo_joint_slots *s, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < s->n_slots; i++)
+        for (int d = 0; d < s->n_local && status == MO_OK; d++) {
+            const mo_run_device *device = &s->slots[i].devices[d];
+            size_t bytes =
+                (size_t) s->plan->devices[device->device].state_bytes;
+            void *zeros = bytes > 0 ? calloc(bytes, 1) : NULL;
+
+            if (bytes > 0 && !zeros)
+                return mo_fail_memory(err);
+            if (bytes > 0 && s->backend->separate_memory) {
+                status = mo_joint_activate_unit(&s->slots[0].joint, d, err);
+                if (status == MO_OK)
+                    status = s->backend->upload(device->unit, device->memory,
+                                                zeros, bytes, err);
+            } else if (bytes > 0)
+                memset(device->memory, 0, bytes);
+            free(zeros);
+        }
+    return status;
+}
+
 static mo_status open_slots(mo_joint_slots *s,
                             const mo_joint_slots_options *options,
                             mo_error *err)
@@ -259,6 +298,8 @@ static mo_status open_slots(mo_joint_slots *s,
         status = mo_joint_slots_time_calls(s, s->call_loads, err);
     if (status == MO_OK && separate)
         status = record_slots(s, err);
+    if (status == MO_OK)
+        status = clear_states(s, err);
     if (status == MO_OK && s->slots[0].joint.n_carriers > 0) {
         int failed = pthread_create(&s->monitor, NULL, poll_carriers, s);
 
@@ -391,7 +432,7 @@ const void *mo_joint_slots_output(const mo_joint_slots *slots, int slot,
 }
 
 static mo_status download_outputs(const mo_joint_slots *s, mo_joint_slot *slot,
-                                  mo_error *err)
+                                  int phase, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -400,7 +441,8 @@ static mo_status download_outputs(const mo_joint_slots *s, mo_joint_slot *slot,
         const mo_run_device *d;
         char *to = slot->staging + s->output_at[i];
 
-        if (s->output_at[i] < 0)
+        if (s->output_at[i] < 0 ||
+            MO_PLAN_PHASE_OF(s->plan, output, i) != phase)
             continue;
         d = &slot->devices[holder(s, v)];
         if (d->constants[v])
@@ -413,11 +455,12 @@ static mo_status download_outputs(const mo_joint_slots *s, mo_joint_slot *slot,
 }
 
 mo_status mo_joint_slots_run(mo_joint_slots *slots, int slot, int64_t request,
-                             mo_joint_slots_run_result *result, mo_error *err)
+                             int phase, mo_joint_slots_run_result *result,
+                             mo_error *err)
 {
     mo_joint_slot *own = &slots->slots[slot];
     mo_joint_state *j = &own->joint;
-    mo_joint_request r = { .number = request };
+    mo_joint_request r = { .number = request, .phase = phase };
     mo_status status = MO_OK;
 
     if (!j->queue)
@@ -429,7 +472,8 @@ mo_status mo_joint_slots_run(mo_joint_slots *slots, int slot, int64_t request,
         status = MO_OK;
 
         for (int v = 0; v < slots->plan->n_values && status == MO_OK; v++)
-            if (slots->input_at[v] >= 0)
+            if (slots->input_at[v] >= 0 &&
+                MO_PLAN_PHASE_OF(slots->plan, value, v) == phase)
                 status = slots->backend->queue_upload(
                     own->joint.queue, own->devices[holder(slots, v)].where[v],
                     own->staging + slots->input_at[v], value_bytes(slots, v),
@@ -439,7 +483,7 @@ mo_status mo_joint_slots_run(mo_joint_slots *slots, int slot, int64_t request,
         status = mo_joint_execute(j, &r, err);
     result->busy_ns = r.busy_ns;
     if (status == MO_OK && j->queue)
-        status = download_outputs(slots, own, err);
+        status = download_outputs(slots, own, phase, err);
     return status;
 }
 

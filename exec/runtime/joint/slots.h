@@ -77,10 +77,11 @@ typedef struct mo_joint_slots_run_result {
     mo_error failure; /* of a call there: the request has failed, not the run */
 } mo_joint_slots_run_result;
 
-/* Runs one request; result begins as zeros. From any thread, one at a time for
- * each slot. */
+/* Runs one request, of a phase of the plan; result begins as zeros. From any
+ * thread, one at a time for each slot. */
 mo_status mo_joint_slots_run(mo_joint_slots *slots, int slot, int64_t request,
-                             mo_joint_slots_run_result *result, mo_error *err);
+                             int phase, mo_joint_slots_run_result *result,
+                             mo_error *err);
 
 /* Returns the load of each call of the plan, if it was to be measured, or NULL:
  * the time that it takes of the device with all slots in flight. slots owns it.

@@ -47,6 +47,21 @@ mo_status mo_pipeline_discard_outputs(void *context, int64_t request,
     return failure ? mo_fail(err, failure->status, "%s", failure->text) : MO_OK;
 }
 
+mo_status mo_pipeline_deliver_direct(mo_pipeline *p, int64_t request,
+                                     const mo_tensor_dense *outputs,
+                                     const mo_error *failure, mo_error *err)
+{
+    const mo_pipeline_options *o = p->options;
+    mo_status status = o->sink(o->context, request, outputs, failure, err);
+
+    p->n_completed += status == MO_OK && outputs;
+    p->n_failed += status == MO_OK && !outputs;
+    pthread_mutex_lock(&p->lock);
+    p->next_out = request + 1;
+    pthread_mutex_unlock(&p->lock);
+    return status;
+}
+
 /* Delivers the next outcome, which is ready. */
 static void deliver_next(mo_pipeline *p)
 {

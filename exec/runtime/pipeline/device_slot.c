@@ -89,7 +89,7 @@ static mo_status receive_request(mo_pipeline_thread *t, mo_error *err)
     for (int v = 0; v < p->plan->n_values && status == MO_OK; v++) {
         void *data = mo_joint_slots_input(t->group->slots, t->slot, v);
 
-        if (data)
+        if (data && MO_PLAN_PHASE_OF(p->plan, value, v) == t->start.phase)
             status = receive(p, t->slot, p->slots.inputs[v], data, err);
     }
     return status;
@@ -124,7 +124,7 @@ static mo_status serve_slot(mo_pipeline_thread *t, mo_error *err)
         if (status != MO_OK || t->start.request < 0)
             return status;
         status = mo_joint_slots_run(g->slots, t->slot, t->start.request,
-                                    &result, err);
+                                    (int) t->start.phase, &result, err);
         if (status == MO_OK &&
             (!g->separate_memory || mo_mmap_file_has_failed()))
             status = mo_mmap_file_check_all(err);
@@ -134,7 +134,8 @@ static mo_status serve_slot(mo_pipeline_thread *t, mo_error *err)
             for (int i = 0; i < p->plan->n_outputs && status == MO_OK; i++) {
                 const void *data;
 
-                if (p->slots.outputs[i] == MO_PLAN_NONE)
+                if (p->slots.outputs[i] == MO_PLAN_NONE ||
+                    MO_PLAN_PHASE_OF(p->plan, output, i) != t->start.phase)
                     continue;
                 data = mo_joint_slots_output(t->group->slots, t->slot, i);
                 if (data)

@@ -21,10 +21,11 @@ typedef struct mo_pipeline_frontend {
     int slot;
     mo_tensor_dense *inputs;                /* of the current request */
     void *(*converted)[MO_RUN_N_CONVERTED]; /* by value: buffers of its input */
-    const void **sent;       /* by value: bytes of its input, or NULL */
-    void **received;         /* by output */
-    mo_pipeline_start start; /* sent to all devices */
-    mo_pipeline_done *done;  /* by device */
+    const void **sent;        /* by value: bytes of its input, or NULL */
+    void **received;          /* by output */
+    mo_tensor_dense *outputs; /* by output, with direct delivery; else NULL */
+    mo_pipeline_start start;  /* sent to all devices; phase: of the request */
+    mo_pipeline_done *done;   /* by device */
 } slot_frontend;
 
 static void clear_inputs(slot_frontend *f)
@@ -89,6 +90,35 @@ static bool read_next(slot_frontend *f, int64_t *request, mo_status *status,
     return more && !end;
 }
 
+/* Whether a request of the current phase sets the input. */
+static bool is_given(const slot_frontend *f, int input)
+{
+    const mo_exec_plan *plan = f->p->plan;
+
+    return !plan->inputs[input].state &&
+           MO_PLAN_PHASE_OF(plan, input, input) == f->start.phase;
+}
+
+/* Whether the bytes of the value are sent for a request of the current phase.
+ */
+static bool is_sent(const slot_frontend *f, int value)
+{
+    return f->p->slots.inputs[value] != MO_PLAN_NONE &&
+           MO_PLAN_PHASE_OF(f->p->plan, value, value) == f->start.phase;
+}
+
+/* Whether a request of the current phase makes the output, and sends it. */
+static bool is_made(const slot_frontend *f, int output)
+{
+    return !f->p->plan->outputs[output].state &&
+           MO_PLAN_PHASE_OF(f->p->plan, output, output) == f->start.phase;
+}
+
+static bool is_received(const slot_frontend *f, int output)
+{
+    return f->p->slots.outputs[output] != MO_PLAN_NONE && is_made(f, output);
+}
+
 /* Takes a request and makes its inputs; *status is that of making them. Returns
  * false when there are no more. */
 static bool take_request(slot_frontend *f, int64_t *request, mo_status *status,
@@ -101,8 +131,11 @@ static bool take_request(slot_frontend *f, int64_t *request, mo_status *status,
 
     if (more && !o->next)
         *status = o->source(o->context, *request, f->inputs, err);
+    if (more && o->phase)
+        f->start.phase = o->phase(o->context, *request);
     for (int i = 0; more && i < p->plan->n_inputs && *status == MO_OK; i++)
-        *status = mo_run_check_input(p->plan, i, &f->inputs[i], err);
+        if (is_given(f, i))
+            *status = mo_run_check_input(p->plan, i, &f->inputs[i], err);
     return more;
 }
 
@@ -116,7 +149,7 @@ static mo_status post_starts(slot_frontend *f, int64_t request, mo_error *err)
     const mo_run_plan_options *o = f->options;
     mo_status status = MO_OK;
 
-    f->start = (mo_pipeline_start){ request };
+    f->start.request = request;
     for (int d = 0; d < f->p->plan->n_devices && status == MO_OK; d++)
         status = o->transport->send(
             o->world, slot_transfer(f, f->p->slots.first_start + d), &f->start,
@@ -124,15 +157,23 @@ static mo_status post_starts(slot_frontend *f, int64_t request, mo_error *err)
     return status;
 }
 
-static mo_status await_all(const slot_frontend *f, int first, int n,
-                           bool sending, mo_error *err)
+static mo_status await(const slot_frontend *f, int transfer, bool sending,
+                       mo_error *err)
 {
     const mo_run_plan_options *o = f->options;
+
+    return o->transport->wait(o->world, slot_transfer(f, transfer), sending,
+                              err);
+}
+
+/* Of the starts or results of all devices. */
+static mo_status await_devices(const slot_frontend *f, int first, bool sending,
+                               mo_error *err)
+{
     mo_status status = MO_OK;
 
-    for (int i = 0; i < n && status == MO_OK; i++)
-        status = o->transport->wait(o->world, slot_transfer(f, first + i),
-                                    sending, err);
+    for (int d = 0; d < f->p->slots.n_devices && status == MO_OK; d++)
+        status = await(f, first + d, sending, err);
     return status;
 }
 
@@ -142,15 +183,14 @@ static mo_status exchange(slot_frontend *f, int64_t request, mo_error *err)
     const mo_run_plan_options *o = f->options;
     const mo_exec_plan *plan = f->p->plan;
     const mo_pipeline_slots *slots = &f->p->slots;
-    int first_output = slots->first_output;
     mo_status status = post_starts(f, request, err);
 
     for (int v = 0; v < plan->n_values && status == MO_OK; v++)
-        if (slots->inputs[v] != MO_PLAN_NONE)
+        if (is_sent(f, v))
             status = o->transport->send(
                 o->world, slot_transfer(f, slots->inputs[v]), f->sent[v], err);
     for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
-        if (slots->outputs[i] != MO_PLAN_NONE)
+        if (is_received(f, i))
             status = o->transport->receive(o->world,
                                            slot_transfer(f, slots->outputs[i]),
                                            f->received[i], err);
@@ -159,11 +199,15 @@ static mo_status exchange(slot_frontend *f, int64_t request, mo_error *err)
                                        slot_transfer(f, slots->first_done + d),
                                        &f->done[d], err);
     if (status == MO_OK)
-        status = await_all(f, slots->first_start,
-                           first_output - slots->first_start, true, err);
+        status = await_devices(f, slots->first_start, true, err);
+    for (int v = 0; v < plan->n_values && status == MO_OK; v++)
+        if (is_sent(f, v))
+            status = await(f, slots->inputs[v], true, err);
+    for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
+        if (is_received(f, i))
+            status = await(f, slots->outputs[i], false, err);
     if (status == MO_OK)
-        status = await_all(f, first_output, slots->n_transfers - first_output,
-                           false, err);
+        status = await_devices(f, slots->first_done, false, err);
     for (int d = 0; d < slots->n_devices && status == MO_OK; d++)
         status = mo_pipeline_decode_done(&f->done[d], err);
     return status;
@@ -212,13 +256,14 @@ static mo_status run_joint(slot_frontend *f, int64_t request, mo_error *err)
     for (int v = 0; v < plan->n_values; v++) {
         void *input = mo_joint_slots_input(joint, f->slot, v);
 
-        if (input && f->sent[v])
+        if (input && is_sent(f, v))
             memcpy(input, f->sent[v],
                    (size_t) mo_tensor_desc_bytes(&plan->values[v].desc));
     }
-    status = mo_joint_slots_run(joint, f->slot, request, &result, err);
+    status = mo_joint_slots_run(joint, f->slot, request, (int) f->start.phase,
+                                &result, err);
     for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
-        if (f->received[i]) {
+        if (is_received(f, i)) {
             int v = plan->outputs[i].value;
 
             memcpy(f->received[i], mo_joint_slots_output(joint, f->slot, i),
@@ -227,6 +272,34 @@ static mo_status run_joint(slot_frontend *f, int64_t request, mo_error *err)
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++)
         mo_pipeline_fill_done(f->p->joint, d, &result, &f->done[d]);
     return status;
+}
+
+/* Whether the received bytes are the output. */
+static bool is_as_received(const slot_frontend *f, int output)
+{
+    const mo_exec_plan *plan = f->p->plan;
+    const mo_plan_value *value = &plan->values[plan->outputs[output].value];
+
+    return f->received[output] && !plan->outputs[output].widened &&
+           !value->channels_last;
+}
+
+static mo_status deliver_now(slot_frontend *f, int64_t request,
+                             const mo_error *failure, mo_error *err)
+{
+    const mo_exec_plan *plan = f->p->plan;
+    bool failed = failure->status != MO_OK;
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < plan->n_outputs && status == MO_OK && !failed; i++)
+        if (is_made(f, i) && !is_as_received(f, i))
+            status = mo_run_fill_output(plan, i, f->received[i], &f->outputs[i],
+                                        err);
+    return status == MO_OK
+               ? mo_pipeline_deliver_direct(f->p, request,
+                                            failed ? NULL : f->outputs,
+                                            failed ? failure : NULL, err)
+               : status;
 }
 
 /* Runs a request and stores its outcome. Fails where the run fails; a failed
@@ -244,7 +317,7 @@ static mo_status run_request(slot_frontend *f, int64_t request, mo_error *err)
         for (int k = 0; k < plan->inputs[i].n_values && status == MO_OK; k++) {
             int v = plan->inputs[i].values[k];
 
-            if (p->slots.inputs[v] != MO_PLAN_NONE)
+            if (is_sent(f, v))
                 status =
                     mo_run_convert_input(&plan->values[v], &f->inputs[i],
                                          f->converted[v], &f->sent[v], err);
@@ -257,20 +330,45 @@ static mo_status run_request(slot_frontend *f, int64_t request, mo_error *err)
     for (int d = 0; d < plan->n_devices && why.status == MO_OK; d++)
         if (f->done[d].status != MO_OK)
             mo_fail(&why, (mo_status) f->done[d].status, "%s", f->done[d].text);
-    if (why.status == MO_OK) {
+    if (why.status == MO_OK)
         status = add_times(f, request, begin_ns, err);
-        if (status == MO_OK)
-            outputs = calloc((size_t) plan->n_outputs + 1, sizeof *outputs);
-        if (status == MO_OK && !outputs)
+    if (status == MO_OK && p->options->direct)
+        return deliver_now(f, request, &why, err);
+    if (status == MO_OK && why.status == MO_OK) {
+        outputs = calloc((size_t) plan->n_outputs + 1, sizeof *outputs);
+        if (!outputs)
             status = mo_fail_memory(err);
         for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
-            status =
-                mo_run_make_output(plan, i, f->received[i], &outputs[i], err);
+            if (is_made(f, i))
+                status = mo_run_make_output(plan, i, f->received[i],
+                                            &outputs[i], err);
     }
     if (status == MO_OK)
         mo_pipeline_store_outcome(p, request, outputs, &why);
     else
         mo_pipeline_clear_outputs(plan, outputs);
+    return status;
+}
+
+/* Outputs of direct delivery: what was received, or a buffer for what is made
+ * of it. */
+static mo_status alloc_outputs(slot_frontend *f, mo_error *err)
+{
+    const mo_exec_plan *plan = f->p->plan;
+    mo_status status = MO_OK;
+
+    f->outputs = calloc((size_t) plan->n_outputs + 1, sizeof *f->outputs);
+    if (!f->outputs)
+        return mo_fail_memory(err);
+    for (int i = 0; i < plan->n_outputs && status == MO_OK; i++) {
+        const mo_tensor_desc desc = mo_plan_output_desc(plan, i);
+
+        if (is_as_received(f, i))
+            f->outputs[i] =
+                (mo_tensor_dense){ .desc = desc, .data = f->received[i] };
+        else if (!plan->outputs[i].state)
+            status = mo_tensor_new(&desc, &f->outputs[i], err);
+    }
     return status;
 }
 
@@ -294,7 +392,7 @@ static mo_status alloc_frontend(slot_frontend *f, mo_error *err)
         if (!f->received[i])
             return mo_fail_memory(err);
     }
-    return MO_OK;
+    return f->p->options->direct ? alloc_outputs(f, err) : MO_OK;
 }
 
 void mo_pipeline_frontend_free(slot_frontend *f)
@@ -310,6 +408,9 @@ void mo_pipeline_frontend_free(slot_frontend *f)
         free(f->received[i]);
     if (f->inputs)
         clear_inputs(f);
+    for (int i = 0; f->outputs && i < plan->n_outputs; i++)
+        mo_tensor_clear(&f->outputs[i]);
+    free(f->outputs);
     free(f->inputs);
     free(f->converted);
     free(f->sent);
@@ -327,6 +428,8 @@ static mo_status serve_slot(slot_frontend *f, mo_error *err)
     while (status == MO_OK && take_request(f, &request, &made, &why)) {
         if (made == MO_OK)
             status = run_request(f, request, err);
+        else if (f->p->options->direct)
+            status = deliver_now(f, request, &why, err);
         else
             mo_pipeline_store_outcome(f->p, request, NULL, &why);
         /* After a failure a transfer may still read them. */
@@ -338,8 +441,7 @@ static mo_status serve_slot(slot_frontend *f, mo_error *err)
     if (status == MO_OK && !f->p->joint)
         status = post_starts(f, -1, err);
     if (status == MO_OK && !f->p->joint)
-        status = await_all(f, f->p->slots.first_start, f->p->plan->n_devices,
-                           true, err);
+        status = await_devices(f, f->p->slots.first_start, true, err);
     return status;
 }
 

@@ -78,7 +78,7 @@ static mo_status run_threads(mo_pipeline *p, mo_pipeline_thread *threads, int n,
     const mo_run_plan_options *o = p->options->run;
     pthread_t delivery;
     int n_started = 0, failed = 0;
-    bool delivers = p->rank == 0;
+    bool delivers = p->rank == 0 && !p->options->direct;
     mo_error why = { 0 };
     mo_status status;
 
@@ -185,6 +185,7 @@ mo_status mo_pipeline_run(const mo_exec_plan *plan,
     int n = 0;
 
     assert(options->n_slots > 0 && options->n_slots <= MO_PIPELINE_MAX_SLOTS);
+    assert(!options->direct || options->n_slots == 1);
     pthread_mutex_init(&p.lock, NULL);
     pthread_mutex_init(&p.intake, NULL);
     pthread_cond_init(&p.changed, NULL);

@@ -71,7 +71,14 @@ typedef struct mo_pipeline_options {
     mo_pipeline_source *source;
     mo_pipeline_next *next; /* or NULL; then instead of source */
     mo_pipeline_sink *sink;
-    void *context;   /* passed to source, next and sink */
+    void *context; /* passed to source, next, sink and phase */
+    /* Returns the phase of the plan that a request runs; NULL: 0. Called after
+     * its inputs were made, which are those of the phase, without states. */
+    int (*phase)(void *context, int64_t request);
+    /* For one slot: sink is called by the thread that has run the request,
+     * before the next one is taken, with outputs that it borrows: those of the
+     * phase, without states. Nothing is allocated for a request. */
+    bool direct;
     bool time_calls; /* measure the load of each call before the first request;
                         for plans of one device, with separate memory */
     /* At rank 0, or NULL: once it is not 0 nothing more is taken, and what was

@@ -21,7 +21,7 @@
  * A slot repeats the transfers of the plan and adds those between rank 0, the
  * frontend, and each device:
  *
- *     frontend -> device   start: the number of the request, or the end
+ *     frontend -> device   start: the request and its phase, or the end
  *                          the inputs that the device reads
  *     device -> frontend   the network's outputs that the device has
  *                          done: time in calls, or the error of a kernel
@@ -33,6 +33,7 @@
  */
 typedef struct mo_pipeline_start {
     int64_t request; /* -1: there are no more */
+    int64_t phase;   /* of the plan */
 } mo_pipeline_start;
 
 typedef struct mo_pipeline_done {
@@ -181,6 +182,11 @@ void mo_pipeline_frontend_free(struct mo_pipeline_frontend *frontend);
 void mo_pipeline_store_outcome(mo_pipeline *p, int64_t request,
                                mo_tensor_dense *outputs,
                                const mo_error *failure);
+/* Delivers the outcome of the only request in flight now. */
+mo_status mo_pipeline_deliver_direct(mo_pipeline *p, int64_t request,
+                                     const mo_tensor_dense *outputs,
+                                     const mo_error *failure, mo_error *err);
+
 /* Frees outputs; NULL is allowed. */
 void mo_pipeline_clear_outputs(const mo_exec_plan *plan,
                                mo_tensor_dense *outputs);

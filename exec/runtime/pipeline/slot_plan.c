@@ -6,6 +6,8 @@
 
 #include "exec/plan/ir/value_table.h"
 
+enum { MAX_PHASE = 1000 };
+
 /* Busy time of a request, at most: more than 100 days. */
 static const int64_t max_busy_ns = INT64_C(1) << 53;
 
@@ -28,14 +30,15 @@ static int64_t number_transfers(const mo_exec_plan *plan,
             /* A value is written before a run if it has bytes, and a call or a
              * transfer reads it. */
             if (root->offset != MO_PLAN_NONE && !root->constant &&
+                !plan->inputs[i].state &&
                 mo_tensor_desc_bytes(&plan->values[v].desc) > 0)
                 slots->inputs[v] = (int) n++;
         }
     slots->first_output = (int) n;
     for (int i = 0; i < plan->n_outputs; i++) {
         const mo_plan_value *value = &plan->values[plan->outputs[i].value];
-        bool is_sent =
-            !value->constant && mo_tensor_desc_bytes(&value->desc) > 0;
+        bool is_sent = !value->constant && !plan->outputs[i].state &&
+                       mo_tensor_desc_bytes(&value->desc) > 0;
 
         slots->outputs[i] = is_sent ? (int) n++ : MO_PLAN_NONE;
     }
@@ -152,9 +155,9 @@ void mo_pipeline_slots_clear(mo_pipeline_slots *slots)
 mo_status mo_pipeline_decode_start(const mo_pipeline_start *start,
                                    mo_error *err)
 {
-    if (start->request < -1)
-        return mo_fail(err, MO_E_IO, "a request %lld",
-                       (long long) start->request);
+    if (start->request < -1 || start->phase < 0 || start->phase > MAX_PHASE)
+        return mo_fail(err, MO_E_IO, "a request %lld of phase %lld",
+                       (long long) start->request, (long long) start->phase);
     return MO_OK;
 }
 

@@ -19,7 +19,7 @@
 #include "exec/plan/build.h"
 #include "exec/plan/verify/verify.h"
 #include "exec/tensor/mmap_file.h"
-#include "graph/phases.h"
+#include "graph/graph.h"
 #include "ingest/read.h"
 #include "ingest/work/weight_attrs.h"
 #include "schedule/bound/memory_bound.h"
@@ -27,6 +27,9 @@
 void mo_exec_job_clear(mo_exec_job *job)
 {
     mo_plan_free(job->plan);
+    for (int i = job->n_others; i-- > 0;)
+        mo_weights_free(job->others[i]);
+    free(job->others);
     mo_weights_free(job->constants);
     free(job->folder);
     mo_path_list_clear(&job->hints);
@@ -229,6 +232,23 @@ static mo_status build_plan(const mo_plan_source *source, mo_exec_plan **plan,
     return status == MO_OK ? mo_verify_plan(*plan, err) : status;
 }
 
+/* Only a workload can generate, and it can do nothing else. */
+static mo_status check_phases(const mo_exec_options *o, const mo_exec_job *job,
+                              mo_error *err)
+{
+    const mo_graph *g = job->review.problem.fine;
+
+    if (g->phases && o->generate == 0)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "is a workload; run it with --generate, or run the "
+                       "graph of a phase");
+    if (!g->phases && o->generate > 0)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "is no workload of a prompt and a token; write one with "
+                       "moirai-export --max-length, or leave --generate out");
+    return MO_OK;
+}
+
 /* Random weights are held in memory together with their packed copies; fails
  * before the first is generated if that is too much. */
 static mo_status check_made_up(const mo_graph *g, bool random, int64_t limit,
@@ -274,7 +294,8 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
                     .bundle = job->bundle };
     double begin = mo_driver_clock_s();
     mo_progress step;
-    mo_status status = mo_phases_refuse(job->review.problem.fine, err);
+    bool is_workload = job->review.problem.fine->phases != NULL;
+    mo_status status = check_phases(o, job, err);
 
     if (status == MO_OK)
         status = check_made_up(job->review.problem.fine, random,
@@ -282,7 +303,7 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
     else
         mo_error_set_location(err, graph, 0);
     mo_driver_log_step(&o->logger, &step, "reading weights");
-    if (status == MO_OK)
+    if (status == MO_OK && !is_workload)
         status = mo_weights_new(job->review.problem.fine, &options,
                                 &job->constants, err);
     mo_progress_end(&step);
@@ -292,7 +313,9 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
 
         source.on_unsupported = speaks ? on_unsupported_op : NULL;
         source.context = &to;
-        status = build_plan(&source, &job->plan, err);
+        status = is_workload
+                     ? mo_exec_job_plan_phases(o, &source, &options, job, err)
+                     : build_plan(&source, &job->plan, err);
     }
     if (status == MO_OK)
         status = mo_mmap_file_check_all(err);
@@ -352,6 +375,8 @@ int64_t mo_exec_job_memory_left(const mo_exec_options *o,
     int64_t limit = o->wants.memory_mib << 20;
     int64_t held = mo_weights_memory_bytes(job->constants);
 
+    for (int i = 0; i < job->n_others; i++)
+        held += mo_weights_memory_bytes(job->others[i]);
     return limit == 0 ? 0 : mo_max_i64(limit - held, 1);
 }
 
@@ -364,6 +389,8 @@ mo_status mo_exec_job_digest(const mo_exec_options *o, const mo_exec_job *job,
         all ? mo_graph_digest(job->review.problem.fine, &graph, err)
             : mo_fail_memory(err);
 
+    for (int i = 0; i < job->n_others && status == MO_OK; i++)
+        mo_digest_int(all, (int64_t) mo_weights_fingerprint(job->others[i]));
     if (status == MO_OK) {
         mo_digest_int(all, (int64_t) graph);
         mo_digest_int(all, (int64_t) mo_weights_fingerprint(job->constants));

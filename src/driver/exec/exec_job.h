@@ -15,17 +15,20 @@
 #include "driver/review.h"
 #include "exec/weights/constants.h"
 #include "exec/plan/ir/plan.h"
+#include "exec/plan/ir/plan_source.h"
 #include "schedule/schedule.h"
 
 typedef struct mo_exec_job {
     mo_review review;
-    bool alone;                /* a bare graph: all ops on one device */
-    bool valid;                /* the solution passed validation */
-    char *folder;              /* of the graph and its weights */
-    mo_path_list hints;        /* of mo_read_options, from files of inputs */
-    mo_bundle *bundle;         /* that the job came in, or NULL */
-    mo_bundle_sources sources; /* of its weights */
-    mo_weights_store *constants;
+    bool alone;                  /* a bare graph: all ops on one device */
+    bool valid;                  /* the solution passed validation */
+    char *folder;                /* of the graph and its weights */
+    mo_path_list hints;          /* of mo_read_options, from files of inputs */
+    mo_bundle *bundle;           /* that the job came in, or NULL */
+    mo_bundle_sources sources;   /* of its weights */
+    mo_weights_store *constants; /* of a workload, of its first phase */
+    mo_weights_store **others;   /* of its other phases, owned */
+    int n_others;
     mo_exec_plan *plan; /* verified */
 } mo_exec_job;
 
@@ -46,6 +49,13 @@ mo_status mo_exec_job_check_output(const mo_exec_options *o,
  * listed on stderr. */
 mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
                            bool speaks, mo_exec_job *job, mo_error *err);
+
+/* phase_plans.c: the same for a workload. The plans of its phases keep their
+ * states between runs and are merged (exec/plan/merge_phases.h). */
+mo_status mo_exec_job_plan_phases(const mo_exec_options *o,
+                                  const mo_plan_source *source,
+                                  const mo_weights_options *weights,
+                                  mo_exec_job *job, mo_error *err);
 
 /* Fails as mo_plan_check_capacity() does for one request. The error of a
  * placement by static memory mentions --memory live unless weights, or an op

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/exec/generate.h"
 #include "driver/exec/request_files.h"
 
 /* Whether the folder is that of a file, or the one around it, where arrays of
@@ -73,8 +74,12 @@ mo_status mo_exec_options_check(const mo_exec_options *o, const char *path,
     }
     if (status == MO_OK)
         status = check_arrays(o, err);
+    if (status == MO_OK && o->prompt)
+        status = mo_output_guard_check_input(&guard, o->prompt, err);
     if (status == MO_OK)
         status = mo_exec_requests_check_options(o, err);
+    if (status == MO_OK)
+        status = mo_generate_check_options(o, err);
     if (status == MO_OK && o->bundle_weights && !o->bundle)
         status = mo_fail(err, MO_E_USAGE,
                          "--bundle-weights goes with --bundle; give both");

@@ -385,7 +385,7 @@ END_TEST
 START_TEST(messages_with_impossible_numbers_are_refused)
 {
     mo_pipeline_done done = { .busy_ns = 5, .status = MO_E_IO };
-    mo_pipeline_start start = { -1 };
+    mo_pipeline_start start = { .request = -1 };
     mo_error err = { 0 };
 
     memset(done.text, 'x', sizeof done.text);

@@ -63,7 +63,10 @@ static void free_matmul(mo_cpu_kernel *kernel)
 
     mo_cpu_epilogue_clear(&k->epilogue);
     mo_cpu_point_program_free(k->after);
-    free(k->panels);
+    if (k->shared)
+        mo_cpu_gemm_panels_release(k->shared);
+    else
+        free(k->panels);
     free(k);
 }
 

@@ -60,6 +60,7 @@ struct mo_cpu_matmul_kernel {
 
     /* of floats */
     float *panels; /* of a constant b, or NULL */
+    mo_cpu_shared_panels *shared; /* with other kernels, or NULL */
     int64_t panel_batch[MO_CALL_MATMUL_MAX_BATCH]; /* strides, in matrices */
     int64_t matrix_panels; /* floats of a matrix's panels */
     bool pack_a, pack_c;   /* not read, or written, in place */

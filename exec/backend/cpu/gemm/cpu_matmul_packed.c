@@ -66,6 +66,9 @@ static mo_status pack_constant(mo_cpu_unit *unit, const void *data,
             unit->micro_kernels, &b, call->k, call->n, 0, call->k,
             k->panels + matrix_index(k, batch) * k->matrix_panels);
     }
+    k->shared = mo_cpu_gemm_panels_share(
+        unit, data, (size_t) (count * k->matrix_panels) * sizeof *k->panels,
+        &k->panels);
     k->base.consumed |= (uint64_t) 1 << k->form.b;
     return MO_OK;
 }

@@ -2,6 +2,7 @@
 #include "exec/backend/cpu/gemm/packed_gemm.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/minmax.h"
@@ -56,6 +57,65 @@ mo_status mo_cpu_gemm_panels_new(mo_cpu_unit *unit, int64_t matrices,
     *panels =
         mo_cpu_alloc_aligned(unit->sizes_only ? MO_CPU_CACHE_LINE : bytes);
     return *panels ? MO_OK : mo_fail_memory(err);
+}
+
+struct mo_cpu_shared_panels {
+    float *panels;
+    size_t bytes;
+    const void *constant;
+    int n_users;
+    struct mo_cpu_shared_panels *next, **from; /* from: what points here */
+};
+
+/* Panels that are not filled are equal if their constants are. */
+static bool are_equal(const mo_cpu_unit *unit,
+                      const mo_cpu_shared_panels *shared, const void *constant,
+                      const float *panels, size_t bytes)
+{
+    if (shared->bytes != bytes)
+        return false;
+    return unit->sizes_only ? shared->constant == constant
+                            : memcmp(shared->panels, panels, bytes) == 0;
+}
+
+mo_cpu_shared_panels *mo_cpu_gemm_panels_share(mo_cpu_unit *unit,
+                                               const void *constant,
+                                               size_t bytes, float **panels)
+{
+    mo_cpu_shared_panels *made;
+
+    for (mo_cpu_shared_panels *s = unit->panels; s; s = s->next)
+        if (are_equal(unit, s, constant, *panels, bytes)) {
+            free(*panels);
+            unit->packed_bytes -= (int64_t) bytes;
+            *panels = s->panels;
+            s->n_users++;
+            return s;
+        }
+    made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    *made = (mo_cpu_shared_panels){ .panels = *panels,
+                                    .bytes = bytes,
+                                    .constant = constant,
+                                    .n_users = 1,
+                                    .next = unit->panels,
+                                    .from = &unit->panels };
+    if (made->next)
+        made->next->from = &made->next;
+    unit->panels = made;
+    return made;
+}
+
+void mo_cpu_gemm_panels_release(mo_cpu_shared_panels *shared)
+{
+    if (--shared->n_users > 0)
+        return;
+    *shared->from = shared->next;
+    if (shared->next)
+        shared->next->from = shared->from;
+    free(shared->panels);
+    free(shared);
 }
 
 /* Columns whose panels, for part of the depth, stay in the L2 cache while all

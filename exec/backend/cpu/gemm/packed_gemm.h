@@ -37,6 +37,18 @@ void mo_cpu_gemm_pack_panels(const mo_cpu_micro_kernels *micro_kernels,
 mo_status mo_cpu_gemm_panels_new(mo_cpu_unit *unit, int64_t matrices,
                                  int64_t floats, float **panels, mo_error *err);
 
+/* Panels that several kernels of a unit use: phases of a workload multiply with
+ * the same matrices. */
+typedef struct mo_cpu_shared_panels mo_cpu_shared_panels;
+
+/* Takes packed panels: if the unit has equal ones, frees *panels, does not
+ * count them, and sets *panels to those. The caller gives the result back with
+ * mo_cpu_gemm_panels_release(); NULL, without memory: *panels stay its own. */
+mo_cpu_shared_panels *mo_cpu_gemm_panels_share(mo_cpu_unit *unit,
+                                               const void *constant,
+                                               size_t bytes, float **panels);
+void mo_cpu_gemm_panels_release(mo_cpu_shared_panels *shared);
+
 /* c = left x right, for some rows and columns of the whole. */
 typedef struct mo_cpu_gemm {
     const mo_cpu_micro_kernels *micro_kernels;

@@ -67,6 +67,7 @@ void mo_cpu_thread_pool_parallel_for(mo_cpu_thread_pool *pool, int64_t count,
                                      void *context);
 
 struct mo_cpu_micro_kernels;
+struct mo_cpu_shared_panels;
 
 typedef struct mo_cpu_unit {
     mo_cpu_thread_pool *pool;
@@ -74,6 +75,7 @@ typedef struct mo_cpu_unit {
     const struct mo_cpu_micro_kernels *micro_kernels; /* gemm/micro_kernel.h */
     bool sizes_only;      /* as in mo_backend_unit_options */
     int64_t packed_bytes; /* of constants */
+    struct mo_cpu_shared_panels *panels; /* gemm/packed_gemm.h */
 } mo_cpu_unit;
 
 typedef struct mo_cpu_kernel mo_cpu_kernel;

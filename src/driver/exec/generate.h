@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * generate.h - generation of text by a workload of two phases: the first takes
+ * the prompt, the second one token again and again.
+ *
+ * The inputs of a phase, beside states, are the ids of tokens [batch, n] and,
+ * with one element, the number of tokens before them. Its output is the logits
+ * of the next token, [batch, vocabulary] or [batch, n, vocabulary]; of the
+ * latter the last row counts.
+ *
+ * A request of the pipeline is a step, one in flight: its source feeds back
+ * what the sink has chosen. Nothing is allocated between two tokens.
+ */
+#ifndef MO_DRIVER_EXEC_GENERATE_H
+#define MO_DRIVER_EXEC_GENERATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "driver/exec/exec_options.h"
+#include "driver/exec/sampler.h"
+#include "exec/plan/ir/plan.h"
+#include "exec/tensor/dense_tensor.h"
+
+/* Called with the ids of a step, one for each sequence. */
+typedef mo_status mo_generate_on_ids(void *context, const int64_t *ids,
+                                     int64_t batch, mo_error *err);
+
+/* The ports of a phase, as numbers in the plan. */
+typedef struct mo_generate_ports {
+    int ids, position, logits;
+    int64_t tokens; /* that it takes */
+} mo_generate_ports;
+
+typedef struct mo_generate_run {
+    const mo_exec_plan *plan;
+    mo_generate_ports phases[2];
+    int64_t batch, vocabulary;
+    int64_t capacity;    /* tokens in the states; INT64_MAX: unknown */
+    int64_t n, n_wanted; /* steps: done, at most */
+    int64_t *ids;        /* [n_wanted][batch] */
+    int64_t *times_ns;   /* by step: its end; one more, first: the begin */
+    mo_tensor_dense prompt, token, position; /* inputs */
+    mo_tensor_dense decode_position;
+    mo_sampler *sampler;
+    int64_t *stop_ids;
+    size_t n_stop_ids;
+    bool *is_over; /* by sequence */
+    int64_t n_over;
+    mo_generate_on_ids *on_ids; /* or NULL */
+    void *context;              /* of on_ids */
+    mo_error failure;           /* of a step */
+} mo_generate_run;
+
+/* generate_options.c */
+
+/* Fails with MO_E_USAGE if the options of generation contradict others. */
+mo_status mo_generate_check_options(const mo_exec_options *o, mo_error *err);
+
+/* Finds the ports of the plan, reads the prompt, or makes a random one, and
+ * allocates everything. Without speaks, at other ranks, only the plan is
+ * checked. *g begins as zeros; the caller clears it. */
+mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_plan *plan,
+                           bool speaks, mo_generate_run *g, mo_error *err);
+void mo_generate_clear(mo_generate_run *g);
+
+/* mo_pipeline_next, _sink and the phase of a request; context: the generation.
+ */
+mo_status mo_generate_next(void *context, int64_t request,
+                           const atomic_bool *stopped, mo_tensor_dense *inputs,
+                           bool *end, mo_error *err);
+int mo_generate_phase(void *context, int64_t request);
+mo_status mo_generate_take(void *context, int64_t request,
+                           const mo_tensor_dense *outputs,
+                           const mo_error *failure, mo_error *err);
+
+#endif

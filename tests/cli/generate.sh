@@ -1,0 +1,154 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Tests of moirai-exec --generate: the tokens of a small decoder, whose keys,
+# values and sums are states, are those that it has by definition.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+# shellcheck source=tests/ranks/ranks.sh
+. "$top_srcdir/tests/ranks/ranks.sh"
+
+unset MOIRAI_CLUSTER MOIRAI_PATH
+top_builddir=$(cd "$top_builddir" && pwd -P)
+MOIRAI_CUDA=
+PYTHONPATH=$(cd "$top_srcdir" && pwd)/contrib/export
+PYTHONDONTWRITEBYTECODE=1
+export MOIRAI_CUDA PYTHONPATH PYTHONDONTWRITEBYTECODE
+python=${MOIRAI_PYTHON:-python3}
+ok "a decoder is written" "$python" "$top_srcdir/tests/cli/generate_case.py" \
+    "$work"
+cd "$work" || exit 1
+steps=$(wc -l <wanted | tr -d ' ')
+
+# Prints whether the first tokens of a file are as wanted.
+agree()
+{
+    head -n "$(wc -l <"$1")" wanted | cmp - "$1"
+}
+
+generate()
+{
+    moirai-exec --threads 1 --prompt ids.npy --generate "$@"
+}
+
+# One device.
+exits "tokens are generated" 0 generate "$steps" chat.xml
+ok "as defined" cmp out wanted
+ok "the report is on standard error" grep -q '^a token  *p50 ' err
+exits "again" 0 generate "$steps" -q chat.xml
+ok "they are the same" cmp out wanted
+ok "and there is no report" test ! -s err
+exits "one token" 0 generate 1 -q chat.xml
+ok "is the first" agree out
+exits "all that the states hold" 0 generate "$steps" -q --json chat.xml
+cat >facts.py <<'END'
+import json
+said, wanted = json.load(open("out")), open("wanted").read().split("\n")[:-1]
+assert [" ".join(map(str, ids)) for ids in zip(*said["ids"])] == wanted
+assert (said["batch"], said["prompt"], said["capacity"]) == (2, 7, 40)
+device, = said["by_device"]
+# Each layer: keys and values [2,2,40,8], a sum [2,1,16], aligned.
+assert device["state_bytes"] == 2 * (2 * 5120 + 256), device
+assert said["p50_us"] <= said["p95_us"] <= said["p99_us"]
+assert said["first_token_us"] > 0 and said["tokens_per_second"] > 0
+END
+ok "the report has them" "$python" facts.py
+complains "one more than the states hold" 1 "give --generate $steps at most" \
+    generate $((steps + 1)) chat.xml
+exits "without fusion" 0 generate "$steps" -q --no-fuse chat.xml
+ok "tokens are the same" cmp out wanted
+
+# A stand-in for a GPU: calls run side by side, and steps are recorded.
+standin=$top_builddir/tests/standin/standin_cuda.so
+if in_ci && [ -e "$standin" ]; then
+    exits "a GPU" 0 env MOIRAI_CUDA="$standin" MOIRAI_NVRTC="$standin" \
+        MOIRAI_CUBLASLT='' MOIRAI_CUDNN='' MOIRAI_CACHE="$work/cache" \
+        moirai-exec -q --backend cuda --prompt ids.npy --generate 6 chat.xml
+    ok "generates the same tokens" agree out
+fi
+
+# Three unequal devices; two ranks.
+cat >three.xml <<'END'
+<cluster name="three">
+  <device id="a" rank="0" kind="cpu" threads="1" gflops="90"
+          memory_bandwidth_gbs="20"/>
+  <device id="b" rank="1" kind="cpu" threads="1" gflops="50"
+          memory_bandwidth_gbs="10"/>
+  <device id="c" rank="1" kind="cpu" threads="2" gflops="30"
+          memory_bandwidth_gbs="10"/>
+  <link between="a b" gbps="80" latency_us="1"/>
+  <link between="a c" gbps="80" latency_us="1"/>
+  <link between="b c" gbps="80" latency_us="1"/>
+</cluster>
+END
+moirai-place -q -c three.xml --rounds 1 --method single -o one.sol chat.xml \
+    >place.log 2>&1
+moirai-check --json one.sol >one.json
+cat >split.py <<'END'
+import json
+place = json.load(open("one.json"))["placement"]
+def device(op):
+    return "b" if "layer0" in op or ".0" in op else \
+        "c" if "layer1" in op or ".1" in op else "a"
+json.dump({op: device(op) for op in place}, open("split.json", "w"))
+END
+"$python" split.py
+ok "layers on devices of their own" moirai-check -q -c three.xml \
+    --graph chat.xml split.json
+set -- -c three.xml --graph chat.xml --prompt ids.npy --generate "$steps" \
+    --json split.json
+exits "generate" 0 moirai-exec -q "$@"
+ok "the same tokens" "$python" -c 'import json
+said, wanted = json.load(open("out")), open("wanted").read().split("\n")[:-1]
+assert [" ".join(map(str, ids)) for ids in zip(*said["ids"])] == wanted
+assert said["sent_bytes"] > 0 and said["sent_state_bytes"] == 0
+assert [d["state_bytes"] > 0 for d in said["by_device"]] == [0, 1, 1]'
+next_port
+for rank in 1 0; do
+    timeout 60 moirai-exec -q --transport tcp --ranks 2 --rank $rank \
+        --master "127.0.0.1:$port" "$@" >"rank.$rank" 2>&1 &
+done
+wait
+ok "so do two ranks" "$python" -c 'import json
+said, wanted = json.load(open("rank.0")), open("wanted").read().split("\n")[:-1]
+assert [" ".join(map(str, ids)) for ids in zip(*said["ids"])] == wanted
+assert said["ranks"] == 2'
+
+# Drawn tokens.
+exits "a draw from one token" 0 generate "$steps" -q --temperature 2 \
+    --top-k 1 chat.xml
+ok "is the most probable" cmp out wanted
+exits "a draw from a small part" 0 generate "$steps" -q --temperature 2 \
+    --top-p 1e-9 chat.xml
+ok "is it, too" cmp out wanted
+exits "at a high temperature" 0 generate "$steps" -q --temperature 100 \
+    --seed 3 chat.xml
+mv out drawn
+ok "tokens are others" sh -c '! cmp -s drawn wanted'
+exits "with the same seed" 0 generate "$steps" -q --temperature 100 --seed 3 \
+    chat.xml
+ok "they are the same" cmp out drawn
+exits "with another one" 0 generate "$steps" -q --temperature 100 --seed 4 \
+    chat.xml
+ok "they are not" sh -c '! cmp -s out drawn'
+stop=$(sed -n '3s/ .*//p' wanted)
+other=$(sed -n '5s/.* //p' wanted)
+exits "two tokens to stop at" 0 generate "$steps" -q --stop "$stop" \
+    --stop "$other" chat.xml
+ok "end both sequences" test "$(wc -l <out)" -lt "$steps"
+exits "a random prompt" 0 moirai-exec -q --generate 2 chat.xml
+
+# Errors.
+complains "a workload is run with --generate" 1 "run it with --generate" \
+    moirai-exec -q chat.xml
+complains "which is for workloads" 1 "is no workload" \
+    moirai-exec -q --generate 3 chat.decode.graphml
+complains "the prompt has a shape" 1 "long.npy" \
+    moirai-exec -q --generate 3 --prompt long.npy chat.xml
+exits "options contradict" 2 generate 3 --check chat.xml
+exits "a part of all tokens" 2 generate 3 --top-p 0.5 chat.xml
+exits "a prompt alone" 2 moirai-exec --prompt ids.npy chat.xml
+exits "no token" 2 generate 3 --stop x chat.xml
+sed 's/chat.decode/other/' chat.xml >other.xml
+sed 's/>k\.0</>k.9</' chat.decode.graphml >other.graphml
+complains "phases have the same states" 1 "all phases need the same states" \
+    generate 3 -q other.xml
+done_testing
