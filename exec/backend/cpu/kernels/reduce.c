@@ -373,26 +373,34 @@ static void store_block(const reduce_run *run, int64_t first, int width,
                       ended + (size_t) i * bytes, share);
 }
 
+/* Divides n; returns the remainder. A division takes as long as a short row. */
+static int64_t remainder_of(int64_t *n, int64_t divisor)
+{
+    int64_t all = *n;
+
+    if (divisor == 1)
+        return 0;
+    *n = all < divisor ? 0 : all / divisor;
+    return all < divisor ? all : all % divisor;
+}
+
 /* Offsets of the job in the input and in the result. */
 static void locate_job(const reduce_kernel *kernel, int64_t job, int64_t *in,
                        int64_t *out, int *width)
 {
     const reduce_axis *inner = &kernel->axes[kernel->rank - 1];
-    int64_t column = job % kernel->blocks * kernel->width;
+    int64_t column = remainder_of(&job, kernel->blocks) * kernel->width;
     int64_t rest = inner->reduced ? 1 : inner->extent - column;
 
     *width = (int) (rest < kernel->width ? rest : kernel->width);
     *in = column * inner->in;
     *out = column * inner->out;
-    job /= kernel->blocks;
     for (int d = kernel->rank - 1; d-- > 0;) {
         const reduce_axis *axis = &kernel->axes[d];
+        int64_t index = axis->reduced ? 0 : remainder_of(&job, axis->extent);
 
-        if (axis->reduced)
-            continue;
-        *in += job % axis->extent * axis->in;
-        *out += job % axis->extent * axis->out;
-        job /= axis->extent;
+        *in += index * axis->in;
+        *out += index * axis->out;
     }
 }
 

@@ -325,6 +325,11 @@ size_t mo_cpu_point_program_scratch_size(const mo_cpu_point_program *program)
  * Interpreter of compiled pointwise programs, a block of elements at a time.
  */
 
+/* A row: its first element, and its indices in the dimensions around it. */
+typedef struct row_place {
+    int64_t begin, index[MO_MAX_RANK];
+} row_place;
+
 /* A range of elements being computed. */
 typedef struct stretch {
     const mo_cpu_point_program *program;
@@ -333,6 +338,7 @@ typedef struct stretch {
     char *out; /* address of element first */
     char *scratch;
     int64_t first, count;
+    row_place *row; /* the last one that was read */
     /* By operand: where the range begins in the only period that it reads,
      * which is read in place; else -1. */
     int64_t phase[MO_POINT_MAX_OPERANDS];
@@ -349,31 +355,51 @@ static int64_t divide(int64_t a, int64_t b, int64_t *rest)
     return a / b;
 }
 
+/* Moves to the row of an element; the next one is found without divisions. */
+static void find_row(const mo_cpu_point_program *program, int64_t at,
+                     row_place *place)
+{
+    int64_t ahead = at - place->begin, row, column;
+    int d = program->rank - 1;
+
+    if (ahead >= 0 && ahead < program->row)
+        return;
+    if (ahead == program->row) {
+        place->begin = at;
+        while (d-- > 0 && ++place->index[d] == program->extent[d])
+            place->index[d] = 0;
+        return;
+    }
+    row = divide(at, program->row, &column);
+    place->begin = at - column;
+    while (d-- > 0)
+        row = divide(row, program->extent[d], &place->index[d]);
+}
+
 /* Returns the offset in an operand of the row of element at, which is in
  * *column. */
-static int64_t row_start(const mo_cpu_point_program *program,
+static int64_t row_start(const stretch *range,
                          const mo_cpu_point_source *source, int64_t at,
                          int64_t *column)
 {
-    int64_t index, row = divide(at, program->row, column);
     int64_t start = source->offset;
 
-    for (int d = program->rank - 1; row > 0 && d-- > 0;) {
-        row = divide(row, program->extent[d], &index);
-        start += index * source->stride[d];
-    }
+    find_row(range->program, at, range->row);
+    *column = at - range->row->begin;
+    for (int d = 0; d < range->program->rank - 1; d++)
+        start += range->row->index[d] * source->stride[d];
     return start;
 }
 
 /* Loads elements from at on into a register, row by row. */
-static void load_rows(const mo_cpu_point_program *program,
-                      const mo_cpu_point_source *source, const void *operand,
-                      int64_t at, char *reg, int n)
+static void load_rows(const stretch *range, const mo_cpu_point_source *source,
+                      const void *operand, int64_t at, char *reg, int n)
 {
+    const mo_cpu_point_program *program = range->program;
     int64_t stride = source->stride[program->rank - 1];
 
     while (n > 0) {
-        int64_t column, start = row_start(program, source, at, &column);
+        int64_t column, start = row_start(range, source, at, &column);
         int part = (int) mo_min_i64(n, program->row - column);
 
         start += column * stride;
@@ -393,7 +419,7 @@ static void fill_pattern(const stretch *range,
     size_t need = have + (size_t) mo_min_i64(range->count, MO_CPU_POINT_BLOCK) *
                              source->reg_bytes;
 
-    load_rows(range->program, source, operand, 0, reg, (int) source->period);
+    load_rows(range, source, operand, 0, reg, (int) source->period);
     while (have < need) {
         size_t part = have < need - have ? have : need - have;
 
@@ -425,10 +451,10 @@ static const void *source_register(const stretch *range, int i, int64_t at,
         break;
     case MO_CPU_POINT_SOURCE_STRIDED:
         if (!program->by_row || source->stride[program->rank - 1] != 1) {
-            load_rows(program, source, operand, at, reg, n);
+            load_rows(range, source, operand, at, reg, n);
             return reg;
         }
-        start = row_start(program, source, at, &column);
+        start = row_start(range, source, at, &column);
         start += column;
         break;
     case MO_CPU_POINT_SOURCE_CONTIGUOUS:
@@ -481,9 +507,9 @@ void mo_cpu_point_program_run_to(const mo_cpu_point_program *program,
                                  void *to, int64_t first, int64_t count,
                                  void *scratch)
 {
-    stretch range = {
-        program, operands, sums, to, scratch, first, count, { 0 }
-    };
+    row_place row = { 0 };
+    stretch range = { program, operands, sums, to,   scratch,
+                      first,   count,    &row, { 0 } };
     int64_t end = first + count;
 
     if (count == 0)
