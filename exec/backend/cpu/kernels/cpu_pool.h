@@ -87,7 +87,8 @@ typedef struct mo_cpu_pool_window {
 
 /* Simplifies the windows, without changing results: dimensions that every
  * window covers are merged, and adaptive windows of one size are plain ones.
- * With rows, planes (NCHW) of one row become the rows of one plane. */
+ * With rows, planes (NCHW) whose windows do not overlap along the height become
+ * the rows of one plane. */
 void mo_cpu_pool_simplify(mo_call_pool *pool, bool rows);
 
 /* Fills ranges and step. */

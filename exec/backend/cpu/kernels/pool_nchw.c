@@ -138,6 +138,10 @@ static void pad_rows(const mo_cpu_pool_run *run, const band *at, int64_t from,
         copy_rows((const char *) run->in[0] + (size_t) from * bytes,
                   s->in[2] * (int64_t) bytes, to, b->pitch * (int64_t) bytes,
                   end - begin, width * (int64_t) bytes);
+    if (!k->direct && width == s->in[2] && width == b->pitch) {
+        k->load(run->in[0], from, 1, to, (int) ((end - begin) * width));
+        return;
+    }
     for (int64_t r = begin; r < end && !k->direct; r++) {
         k->load(run->in[0], from, 1, to, (int) width);
         from += s->in[2];

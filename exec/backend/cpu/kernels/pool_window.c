@@ -29,6 +29,15 @@ static bool is_covered(const mo_call_window *s)
            (s->in[2] == 1 || (s->dilation[2] == 1 && s->dilation[1] == 1));
 }
 
+/* Whether the windows of planes, one below the other, are those of one plane:
+ * every row is read by the windows of one row of results. */
+static bool is_stackable(const mo_call_window *s)
+{
+    return is_trivial(s, 0) && s->pad_begin[1] == 0 && s->pad_end[1] == 0 &&
+           s->in[1] == s->out[1] * s->stride[1] &&
+           (s->kernel[1] - 1) * s->dilation[1] < s->stride[1];
+}
+
 void mo_cpu_pool_simplify(mo_call_pool *pool, bool rows)
 {
     mo_call_window *s = &pool->sweep;
@@ -58,9 +67,11 @@ void mo_cpu_pool_simplify(mo_call_pool *pool, bool rows)
             field[0] = field != s->pad_begin && field != s->pad_end;
         }
     }
-    if (rows && !pool->adaptive && is_trivial(s, 0) && is_trivial(s, 1)) {
-        s->in[1] = s->out[1] = pool->batch * pool->channels;
+    if (rows && !pool->adaptive && is_trivial(s, 1))
         s->stride[1] = 1;
+    if (rows && !pool->adaptive && is_stackable(s)) {
+        s->in[1] *= pool->batch * pool->channels;
+        s->out[1] *= pool->batch * pool->channels;
         pool->batch = pool->channels = 1;
     }
 }
