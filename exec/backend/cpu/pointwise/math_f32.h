@@ -5,7 +5,8 @@
  *
  * Accurate to about two ULP (a test compares them with the math library over
  * their whole range); infinities and NaN follow IEEE 754. Polynomials are
- * minimax fits.
+ * minimax fits; long ones are evaluated in halves (Estrin), which do not wait
+ * for each other.
  */
 #ifndef MO_EXEC_BACKEND_CPU_POINTWISE_MATH_F32_H
 #define MO_EXEC_BACKEND_CPU_POINTWISE_MATH_F32_H
@@ -33,14 +34,11 @@ MO_CPU_INLINE float mo_cpu_exp_reduce_f32(float x, uint32_t *k)
     float shifted = x * 0x1.715476p0f + MO_CPU_ROUND_MAGIC_F32;
     float turns = shifted - MO_CPU_ROUND_MAGIC_F32;
     float r = (x - turns * 0x1.62e4p-1f) - turns * 0x1.7f7d1cp-20f;
-    float p = 0x1.6db424p-10f;
+    float s = r * r, low = 0x1.55548ep-3f * r + 0x1p-1f;
+    float high = 0x1.123b52p-7f * r + 0x1.55545ep-5f;
 
     *k = mo_f32_to_bits(shifted) - mo_f32_to_bits(MO_CPU_ROUND_MAGIC_F32);
-    p = p * r + 0x1.123b52p-7f;
-    p = p * r + 0x1.55545ep-5f;
-    p = p * r + 0x1.55548ep-3f;
-    p = p * r + 0x1p-1f;
-    return r + r * r * p;
+    return r + s * (low + s * (high + s * 0x1.6db424p-10f));
 }
 
 /* The result is scaled in two steps: 2^k alone may overflow or underflow where
@@ -185,16 +183,13 @@ MO_CPU_INLINE float mo_cpu_sigmoid_f32(float x)
 MO_CPU_INLINE float mo_cpu_erfc_f32(float t)
 {
     float near = t > 12.0f ? 12.0f : t;
-    float w = 1.0f / (1.0f + 0.4f * near), p = -0x1.a8bc92p-3f;
+    float w = 1.0f / (1.0f + 0.4f * near), s = w * w, q = s * s;
+    float p = (0x1.006da2p0f * w - 0x1.7d1c16p0f) +
+              s * (0x1.32e4d4p-2f * w + 0x1.998f3ap-2f);
+    float high = (0x1.fea438p-1f * w - 0x1.c4a1cep-2f) +
+                 s * (0x1.d91e72p-1f * w - 0x1.7c0fe2p0f);
 
-    p = p * w + 0x1.d91e72p-1f;
-    p = p * w - 0x1.7c0fe2p0f;
-    p = p * w + 0x1.fea438p-1f;
-    p = p * w - 0x1.c4a1cep-2f;
-    p = p * w + 0x1.32e4d4p-2f;
-    p = p * w + 0x1.998f3ap-2f;
-    p = p * w + 0x1.006da2p0f;
-    p = p * w - 0x1.7d1c16p0f;
+    p = p + q * (high - q * 0x1.a8bc92p-3f);
     return w * mo_cpu_exp_f32(p - near * near);
 }
 
