@@ -66,7 +66,7 @@ MO_CPU_MULTIVERSION static void exp_scores(float *x, int64_t n, float largest)
 {
     MO_CPU_IVDEP
     for (int64_t i = 0; i < n; i++)
-        x[i] = mo_cpu_exp_f32(x[i] - largest);
+        x[i] = mo_cpu_exp_down_f32(x[i] - largest);
 }
 
 MO_CPU_MULTIVERSION static float sum_weights(const float *x, int64_t n)

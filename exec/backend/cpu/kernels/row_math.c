@@ -80,7 +80,7 @@ MO_CPU_MULTIVERSION static void exp_f32(const float *row, float *out,
                                         float shift, int64_t n)
 {
     MO_CPU_IVDEP for (int64_t i = 0; i < n; i++) out[i] =
-        mo_cpu_exp_f32(row[i] - shift);
+        mo_cpu_exp_down_f32(row[i] - shift);
 }
 
 static double sum_row_f32(const void *row, int64_t n)

@@ -53,6 +53,15 @@ MO_CPU_INLINE float mo_cpu_exp_f32(float x)
     return e * mo_cpu_exp2i_f32(half) * mo_cpu_exp2i_f32(k - half);
 }
 
+/* The same for x up to 0: 2^(k + 64) neither overflows nor underflows. */
+MO_CPU_INLINE float mo_cpu_exp_down_f32(float x)
+{
+    uint32_t k;
+    float e = mo_cpu_exp_reduce_f32(x < -104.0f ? -104.0f : x, &k) + 1.0f;
+
+    return e * mo_cpu_exp2i_f32(k + 64u) * 0x1p-64f;
+}
+
 /* e^x - 1, accurate for small x; for x up to 80. */
 MO_CPU_INLINE float mo_cpu_expm1_f32(float x)
 {
@@ -112,7 +121,7 @@ MO_CPU_INLINE float mo_cpu_copysign_f32(float size, float sign)
 MO_CPU_INLINE float mo_cpu_tanh_f32(float x)
 {
     float t = mo_cpu_abs_f32(x), s = x * x, p = -0x1.76ac1ap-8f;
-    float far = 1.0f - 2.0f / (mo_cpu_exp_f32(2.0f * t) + 1.0f);
+    float e = mo_cpu_exp_down_f32(-2.0f * t), far = (1.0f - e) / (1.0f + e);
 
     p = p * s + 0x1.5256d8p-6f;
     p = p * s - 0x1.b84448p-5f;
@@ -175,7 +184,9 @@ MO_CPU_INLINE float mo_cpu_atan_f32(float x)
 
 MO_CPU_INLINE float mo_cpu_sigmoid_f32(float x)
 {
-    return 1.0f / (1.0f + mo_cpu_exp_f32(-x));
+    float e = mo_cpu_exp_down_f32(-mo_cpu_abs_f32(x));
+
+    return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
 /* 1 - erf(t) for t >= 0, right in proportion also where it is tiny:
@@ -190,7 +201,7 @@ MO_CPU_INLINE float mo_cpu_erfc_f32(float t)
                  s * (0x1.d91e72p-1f * w - 0x1.7c0fe2p0f);
 
     p = p + q * (high - q * 0x1.a8bc92p-3f);
-    return w * mo_cpu_exp_f32(p - near * near);
+    return w * mo_cpu_exp_down_f32(p - near * near);
 }
 
 MO_CPU_INLINE float mo_cpu_erf_f32(float x)
@@ -225,7 +236,7 @@ MO_CPU_INLINE float mo_cpu_gelu_tanh_f32(float x)
 MO_CPU_INLINE float mo_cpu_softplus_f32(float x)
 {
     return (x > 0.0f ? x : 0.0f) +
-           mo_cpu_log1p_f32(mo_cpu_exp_f32(-mo_cpu_abs_f32(x)));
+           mo_cpu_log1p_f32(mo_cpu_exp_down_f32(-mo_cpu_abs_f32(x)));
 }
 
 /* tanh(log(1 + e)) is n / (n + 2) with n = e (e + 2). */
