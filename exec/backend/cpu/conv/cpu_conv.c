@@ -61,6 +61,7 @@ static void fill_numbers(const mo_call_conv *call, mo_elem elem,
 static void cut_phases(const mo_cpu_unit *unit, mo_cpu_conv_kernel *k)
 {
     const mo_call_conv *c = &k->call;
+    bool reread = !k->direct || !k->gemm_epilogue.by_micro_kernels;
 
     for (int64_t i = 0; i < k->n_phases; i++) {
         mo_cpu_conv_phase *p = &k->phases[i];
@@ -69,7 +70,7 @@ static void cut_phases(const mo_cpu_unit *unit, mo_cpu_conv_kernel *k)
 
         p->blocks = mo_cpu_gemm_blocking_choose(unit->micro_kernels, rows,
                                                 c->out_channels, depth, 1,
-                                                unit->threads);
+                                                reread, unit->threads);
         if (c->groups > 1) {
             p->blocks.columns = c->out_channels;
             p->blocks.n_columns = p->blocks.n_columns > 0;

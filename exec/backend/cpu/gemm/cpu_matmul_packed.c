@@ -99,11 +99,14 @@ static mo_status prepare_floats(mo_cpu_unit *unit, const mo_backend_operand *in,
 {
     const mo_call_matmul *call = &k->form.call;
     const void *constant = in[k->form.b].constant;
+    /* Each block packs panels that are not constant. */
+    bool reread = constant && !mo_cpu_epilogue_is_identity(&k->epilogue);
     mo_status status = MO_OK;
 
     k->blocks =
         mo_cpu_gemm_blocking_choose(unit->micro_kernels, call->m, call->n,
-                                    call->k, k->form.batches, unit->threads);
+                                    call->k, k->form.batches, reread,
+                                    unit->threads);
     k->pack_a = k->elem != MO_ELEM_F32 || (call->a.column != 1 && call->k > 1);
     k->pack_c = k->elem != MO_ELEM_F32 || call->c.column != 1;
     if (constant && k->elements > 0 && !mo_ablated(MO_ABLATION_packed_weights))

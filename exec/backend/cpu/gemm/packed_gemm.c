@@ -231,15 +231,17 @@ static bool split_blocks(mo_cpu_gemm_blocking *b, int64_t unit, int64_t width)
 mo_cpu_gemm_blocking
 mo_cpu_gemm_blocking_choose(const mo_cpu_micro_kernels *micro_kernels,
                             int64_t rows, int64_t columns, int64_t depth,
-                            int64_t products, int threads)
+                            int64_t products, bool reread, int threads)
 {
-    enum { CACHED = 1 << 19, JOBS_EACH = 4 };
-    int64_t unit = micro_kernels->rows[0];
+    enum { CACHED = 1 << 19, CACHED_RESULTS = 1 << 15, JOBS_EACH = 4 };
+    int64_t unit = micro_kernels->rows[0], few = 4 * unit;
     int64_t most = CACHED / (mo_min_i64(depth, DEEPEST) + 1) / unit * unit;
-    mo_cpu_gemm_blocking b = { .rows =
-                                   mo_min_i64(most < unit ? unit : most, rows),
-                               .columns = columns };
+    mo_cpu_gemm_blocking b = { .columns = columns };
 
+    if (reread)
+        most = mo_min_i64(most, mo_max_i64(few, CACHED_RESULTS / (columns + 1) /
+                                                    unit * unit));
+    b.rows = mo_min_i64(mo_max_i64(most, unit), rows);
     if (rows == 0 || columns == 0)
         return b;
     while (threads > 1 &&

@@ -9,6 +9,7 @@
 #ifndef MO_EXEC_BACKEND_CPU_GEMM_PACKED_GEMM_H
 #define MO_EXEC_BACKEND_CPU_GEMM_PACKED_GEMM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -77,11 +78,12 @@ typedef struct mo_cpu_gemm_blocking {
 /* Chooses rows so that panels from main memory are reused often and the rows
  * themselves stay in cache; columns are whole panels. Blocks are divided
  * further where threads would be idle. products: the number of independent
- * products. */
+ * products; reread: results are read again by an epilogue, from the L2
+ * cache. */
 mo_cpu_gemm_blocking
 mo_cpu_gemm_blocking_choose(const mo_cpu_micro_kernels *micro_kernels,
                             int64_t rows, int64_t columns, int64_t depth,
-                            int64_t products, int threads);
+                            int64_t products, bool reread, int threads);
 
 /* Returns the number of blocks a thread takes at a time, to amortize
  * scheduling. */
