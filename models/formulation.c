@@ -13,6 +13,7 @@ const mo_formulation *const mo_formulations[] = {
     &mo_formulation_period,
     &mo_formulation_patterns,
     &mo_formulation_patterns_lower,
+    &mo_formulation_patterns_period,
     NULL
 };
 
@@ -24,4 +25,12 @@ const mo_formulation *mo_formulation_of(const char *name)
         at++;
     assert(*at);
     return *at;
+}
+
+bool mo_formulation_has_period(const char *name)
+{
+    for (const mo_formulation *const *at = mo_formulations; *at; at++)
+        if (strcmp((*at)->name, name) == 0)
+            return (*at)->is_period;
+    return false;
 }

@@ -17,6 +17,7 @@ typedef struct mo_formulation {
     const char *optimum;   /* what it is, where it is not that of the instance;
                               for the heading; or NULL */
     bool lacks_places;     /* no placement follows from a solution */
+    bool is_period;        /* the objective is the period */
     bool has_tensors_once; /* models a tensor sent once for all readers */
     bool has_regime;       /* models congestion and memory at all */
 
@@ -53,14 +54,18 @@ extern const mo_formulation mo_formulation_pesto;
 extern const mo_formulation mo_formulation_period;
 extern const mo_formulation mo_formulation_patterns;
 extern const mo_formulation mo_formulation_patterns_lower;
+extern const mo_formulation mo_formulation_patterns_period;
 
 /* All of them; ends with NULL.  The default is the first. */
 extern const mo_formulation *const mo_formulations[];
 #define MO_FORMULATION_CHOICES                                                 \
     "compact|paper|getf|sct|pesto|period|patterns|"                            \
-    "patterns-lower"
+    "patterns-lower|patterns-period"
 
 /* Returns the formulation of that name, which must be one of the above. */
 const mo_formulation *mo_formulation_of(const char *name);
+
+/* Returns whether the formulation of that name, or none, is of the period. */
+bool mo_formulation_has_period(const char *name);
 
 #endif

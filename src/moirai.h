@@ -421,7 +421,7 @@ moirai_instance_view(const moirai_instance *instance);
  * (compressed if it ends in .gz or .zst) or, if path is NULL, to write.
  *
  * Options: format ("lp", "mps"; by path, else lp), formulation, closure, slack,
- * unit, strengthen, seed. The formulations patterns and patterns-lower have the
+ * unit, strengthen, seed. The formulations of patterns have the
  * default search of moirai-emit. Others have a search only where strengthen
  * (seconds) is set; otherwise they are those of moirai-emit --no-strengthen. */
 MOIRAI_API moirai_status moirai_emit(const moirai_instance *instance,

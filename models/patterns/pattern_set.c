@@ -26,6 +26,7 @@ static void clear_pattern(mo_pattern *p)
     free(p->device);
     free(p->start_ns);
     free(p->transfers);
+    free(p->load_ns);
 }
 
 void mo_pattern_set_free(mo_pattern_set *set)
@@ -40,6 +41,7 @@ void mo_pattern_set_free(mo_pattern_set *set)
     }
     free(set->segments);
     free(set->first);
+    free(set->base_ns);
     free(set);
 }
 
@@ -76,12 +78,12 @@ static bool is_equal(const mo_pattern *a, const mo_pattern *b, size_t n_ops)
            memcmp(a->device, b->device, n_ops * sizeof *a->device) == 0;
 }
 
-/* Returns a copy of n bytes, which are not NULL if n is not 0. */
+/* Returns a copy of n bytes; of NULL, n zeros. */
 static void *copy_bytes(const void *from, size_t n)
 {
-    void *copy = malloc(n + 1);
+    void *copy = calloc(1, n + 1);
 
-    if (copy && n > 0)
+    if (copy && from && n > 0)
         memcpy(copy, from, n);
     return copy;
 }
@@ -113,7 +115,9 @@ mo_status mo_pattern_set_add(mo_pattern_set *set, int segment,
     copy.transfers =
         copy_bytes(pattern->transfers,
                    (size_t) pattern->n_transfers * sizeof *copy.transfers);
-    if (!copy.device || !copy.start_ns || !copy.transfers) {
+    copy.load_ns = copy_bytes(pattern->load_ns,
+                              (size_t) set->n_loads * sizeof *copy.load_ns);
+    if (!copy.load_ns || !copy.device || !copy.start_ns || !copy.transfers) {
         clear_pattern(&copy);
         return mo_fail_memory(err);
     }

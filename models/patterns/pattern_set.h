@@ -29,9 +29,10 @@ typedef struct mo_pattern {
     bool is_known;     /* part of the incumbent */
     int64_t ns;        /* to the end of its last op */
     int *device;       /* by op of the segment, owned as all below */
-    int64_t *start_ns; /* likewise */
+    int64_t *start_ns; /* likewise; of the period zeros */
     mo_transfer *transfers; /* items of the instance; sorted as in a schedule */
     int n_transfers;
+    int64_t *load_ns; /* of the period: by resource (schedule/period/loads.h) */
 } mo_pattern;
 
 typedef struct mo_pattern_segment {
@@ -52,6 +53,12 @@ typedef struct mo_pattern_set {
     int *first;   /* n + 1 ops */
     mo_pattern_segment *segments;
     bool has_known; /* the incumbent is among the patterns */
+
+    /* Of the period. */
+    int n_loads;      /* resources; 0: patterns are schedules */
+    int64_t *base_ns; /* by resource: load without any pattern */
+    int64_t lower_ns; /* proven */
+    bool is_exact;    /* the best choice is the optimum of the instance */
 } mo_pattern_set;
 
 /* Makes an empty set for x, which must outlive it; the caller frees *set. */

@@ -455,6 +455,7 @@ static int get_transfer(const void *state, int i)
 const mo_formulation mo_formulation_period = {
     .name = "period",
     .help = "largest load, for many requests in flight",
+    .is_period = true,
     .has_tensors_once = true,
     .has_regime = true,
     .prepare = prepare_period,

@@ -387,8 +387,7 @@ mo_status mo_answer_evaluate_solution(const mo_solution *solution,
     *e = (mo_answer_evaluation){ .claim_ns = MO_ANSWER_NO_CLAIM,
                                  .period_ns = -1,
                                  .single = MO_FREE };
-    if (origin->has_options &&
-        strcmp(origin->formulation, mo_formulation_period.name) == 0)
+    if (origin->has_options && mo_formulation_has_period(origin->formulation))
         return evaluate_period(solution, origin, x, regime, tolerance, e, err);
     if (origin->has_options &&
         !mo_formulation_of(origin->formulation)->has_regime)

@@ -16,8 +16,7 @@ mo_objective mo_known_schedule_objective(const mo_answer_selector *j)
 {
     const mo_provenance *o = &j->review.origin;
 
-    return o->has_options &&
-                   strcmp(o->formulation, mo_formulation_period.name) == 0
+    return o->has_options && mo_formulation_has_period(o->formulation)
                ? MO_OBJECTIVE_PERIOD
                : MO_OBJECTIVE_LATENCY;
 }

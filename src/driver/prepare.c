@@ -41,15 +41,17 @@ void mo_prepare_match_objective(mo_prepare_options *p)
     if (!p->formulation)
         p->formulation =
             period ? mo_formulation_period.name : mo_formulation_compact.name;
-    if (!p->objective &&
-        strcmp(p->formulation, mo_formulation_period.name) == 0)
+    if (period && formulation_of(p) == &mo_formulation_patterns)
+        p->formulation = mo_formulation_patterns_period.name;
+    if (!p->objective && formulation_of(p)->is_period)
         p->objective = mo_objective_names[MO_OBJECTIVE_PERIOD];
 }
 
 bool mo_prepare_has_patterns(const mo_prepare_options *p)
 {
     return formulation_of(p) == &mo_formulation_patterns ||
-           formulation_of(p) == &mo_formulation_patterns_lower;
+           formulation_of(p) == &mo_formulation_patterns_lower ||
+           formulation_of(p) == &mo_formulation_patterns_period;
 }
 
 mo_status mo_prepare_choose_formulation(mo_prepare_options *p, const char *side,
@@ -65,9 +67,13 @@ mo_status mo_prepare_choose_formulation(mo_prepare_options *p, const char *side,
                  mo_prepare_regime(p).memory != MO_MEMORY_LIVE;
     if (!side)
         return MO_OK;
-    if (strcmp(p->formulation, mo_formulation_patterns.name) != 0)
+    if (!mo_prepare_has_patterns(p))
         return mo_fail(err, MO_E_USAGE,
                        "--patterns is for --formulation patterns alone");
+    if (formulation_of(p)->is_period && strcmp(side, "lower") == 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "--patterns lower has no bounds for --objective "
+                       "period; moirai-place has one of the whole");
     if (strcmp(side, "lower") == 0)
         p->formulation = mo_formulation_patterns_lower.name;
     return MO_OK;
@@ -86,14 +92,18 @@ mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
                        "--in-flight is for --objective period; with latency "
                        "one request runs at a time");
     if (period && p->memory && mo_memory_of(p->memory) == MO_MEMORY_LIVE &&
-        formulation_of(p) == &mo_formulation_period)
+        formulation->is_period)
         return mo_fail(err, MO_E_USAGE,
                        "a model of the period counts the memory of all ops of "
                        "a device; take --memory static or none, or "
                        "moirai-place");
+    if (p->in_flight > 0 && formulation == &mo_formulation_patterns_period)
+        return mo_fail(err, MO_E_USAGE,
+                       "patterns of the period have no rows for --in-flight; "
+                       "take --formulation period");
     if (p->objective && p->formulation &&
         (mo_prepare_objective(p) == MO_OBJECTIVE_PERIOD) !=
-            (formulation == &mo_formulation_period))
+            formulation->is_period)
         return mo_fail(err, MO_E_USAGE,
                        "--objective %s and --formulation %s contradict each "
                        "other; leave one out",
@@ -298,7 +308,7 @@ static mo_status make_frame(const mo_prepare_options *p,
                             mo_frame **frame, mo_error *err)
 {
     const mo_instance *x = made->loaded.instance;
-    bool is_period = formulation_of(p) == &mo_formulation_period;
+    bool is_period = formulation_of(p)->is_period;
     mo_schedule *start = made->start;
     mo_status status;
 

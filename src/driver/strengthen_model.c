@@ -18,9 +18,10 @@
  * few seconds of one core for any network, so that the model does not depend on
  * the clock.  Rounds of the period take about as long for any graph. */
 #define DEFAULT_WORK INT64_C(2500000000)
-#define LARGE_WORK   INT64_C(2000000000) /* less for each op, which is read and \
-                                          */
-#define WORK_PER_OP INT64_C(40000)       /* placed by list schedulers */
+#define LARGE_WORK                                                             \
+    INT64_C(2000000000)            /* less for each op, which is read and      \
+                                    */
+#define WORK_PER_OP INT64_C(40000) /* placed by list schedulers */
 #define LEAST_WORK  INT64_C(1000000000)
 enum { LARGE_OPS = 1000, PERIOD_ROUNDS = 4 };
 
@@ -193,9 +194,10 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
     const mo_regime regime = mo_prepare_regime(p);
     const mo_instance *x = made->loaded.instance;
     bool by_default = s->seconds < 0;
-    double most_s = mo_prepare_objective(p) == MO_OBJECTIVE_PERIOD
-                        ? PERIOD_LIMIT_S
-                        : DEFAULT_LIMIT_S;
+    double most_s =
+        mo_prepare_objective(p) == MO_OBJECTIVE_PERIOD && !takes_patterns(p)
+            ? PERIOD_LIMIT_S
+            : DEFAULT_LIMIT_S;
     double limit_s = !by_default                             ? s->seconds
                      : s->limit_s > 0 && s->limit_s < most_s ? s->limit_s
                                                              : most_s;

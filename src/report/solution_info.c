@@ -104,7 +104,7 @@ static void put_time(const mo_report_solution *r, const char *what,
 static bool has_period(const mo_report_solution *r)
 {
     return r->origin->has_options &&
-           strcmp(r->origin->formulation, mo_formulation_period.name) == 0;
+           mo_formulation_has_period(r->origin->formulation);
 }
 
 /* Whether the identity columns fit their digest. */

@@ -63,8 +63,28 @@ complains "without a search" 2 'made of the schedules of a search' \
     moirai-emit -q --formulation patterns --no-strengthen "$inception"
 complains "the side of another formulation" 2 '--patterns' \
     moirai-emit -q --formulation paper --patterns lower "$inception"
-complains "the period" 2 'contradict each other' \
-    moirai-emit -q --formulation patterns --objective period "$inception"
+
+# The least period.
+exits "patterns of the period" 0 moirai-emit -q --formulation patterns \
+    --objective period "$inception" -o period.lp
+is "by name" "$(heading formulation period.lp)" "patterns-period"
+is "say what the optimum is" "$(heading optimum period.lp)" \
+    "the best of its patterns, an upper bound"
+ok "the name alone, and the side" moirai-emit -q -o again.lp \
+    --formulation patterns-period --patterns upper "$inception"
+ok "mean the same" cmp period.lp again.lp
+if moirai-solve --list | grep -qv 'not found'; then
+    exits "they are solved" 0 moirai-solve -q --json period.lp -o period.sol
+    exits "and checked" 0 moirai-check -q --json period.sol
+    is "with the period of the search" \
+        "$(sed -n 's/^  "period_us": \([0-9.]*\).*/\1/p' out)" \
+        "$(moirai-place --json --objective period "$inception" 2>err |
+            sed -n 's/.*"period_us": \([0-9.]*\).*/\1/p' | head -n 1)"
+fi
+complains "lower bounds of the period" 2 'moirai-place' \
+    moirai-emit -q --patterns lower --objective period "$inception"
+complains "a limit in flight" 2 'no rows for --in-flight' moirai-emit -q \
+    --formulation patterns --objective period --in-flight 2 "$inception"
 
 # More than a million rows by default.
 moirai-zoo --layers 24 --hidden 256 --heads 16 -o large.graphml

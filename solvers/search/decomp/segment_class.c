@@ -242,21 +242,6 @@ void mo_decomp_classes_free(mo_decomp_classes *classes)
     free(classes);
 }
 
-/* Pins op and its colocation group; returns false when one of them is pinned
- * elsewhere. */
-static bool pin_with_group(const mo_instance *x, int op, int device, int *pins)
-{
-    bool may = true;
-
-    for (int i = 0; i < x->n; i++)
-        if (i == op ||
-            (x->group[op] != MO_FREE && x->group[i] == x->group[op])) {
-            may = may && (pins[i] == MO_FREE || pins[i] == device);
-            pins[i] = device;
-        }
-    return may;
-}
-
 mo_status mo_decomp_class_pin_boundary(const mo_decomp_classes *classes,
                                        const mo_decomp_class *cls, int boundary,
                                        mo_instance *x, bool *possible,
@@ -272,9 +257,9 @@ mo_status mo_decomp_class_pin_boundary(const mo_decomp_classes *classes,
     memcpy(x->pin, cls->part->x->pin, (size_t) x->n * sizeof *x->pin);
     *possible = cls->lower_ns[boundary] != INT64_MAX;
     if (cls->u != MO_FREE)
-        *possible &= pin_with_group(x, cls->u, states->device[a], x->pin);
+        *possible &= mo_instance_pin_with_group(x, cls->u, states->device[a]);
     if (cls->v != MO_FREE)
-        *possible &= pin_with_group(x, cls->v, states->device[b], x->pin);
+        *possible &= mo_instance_pin_with_group(x, cls->v, states->device[b]);
     return MO_OK;
 }
 

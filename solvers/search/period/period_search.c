@@ -25,6 +25,7 @@
 #include "solvers/search/period/in_flight_search.h"
 #include "solvers/search/period/load_state.h"
 #include "solvers/search/period/local_search.h"
+#include "solvers/search/period/period_patterns.h"
 #include "solvers/search/period/placement_pool.h"
 
 /* Table entries visited in a step of branch and bound. */
@@ -399,6 +400,10 @@ mo_status mo_period_search_place(const mo_method_task *task,
         status = mo_period_reduce_transfers(&s.p, task->seed, s.bound.lower_ns,
                                             task->stop,
                                             s.pool.placements[0].device, err);
+    if (status == MO_OK && task->patterns)
+        status = mo_period_export_patterns(&task->regime, &s.pool,
+                                           s.bound.lower_ns, task->patterns,
+                                           err);
     if (status == MO_OK && s.pool.n > 0)
         status = set_schedule(&s, placed, err);
     else if (status == MO_OK)

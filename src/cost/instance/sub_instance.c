@@ -158,6 +158,19 @@ typedef struct device_remover {
     int device; /* the device to remove */
 } device_remover;
 
+bool mo_instance_pin_with_group(mo_instance *x, int op, int device)
+{
+    bool may = true;
+
+    for (int i = 0; i < x->n; i++)
+        if (i == op ||
+            (x->group[op] != MO_FREE && x->group[i] == x->group[op])) {
+            may = may && (x->pin[i] == MO_FREE || x->pin[i] == device);
+            x->pin[i] = device;
+        }
+    return may;
+}
+
 int mo_instance_first_pinned_to(const mo_instance *whole, int device)
 {
     for (int i = 0; i < whole->n; i++)

@@ -33,6 +33,10 @@ mo_status mo_sub_instance_make(const mo_instance *whole, const int *ops, int n,
                                mo_error *err);
 void mo_sub_instance_free(mo_sub_instance *part);
 
+/* Pins op and its colocation group; returns false where one of them is pinned
+ * elsewhere. */
+bool mo_instance_pin_with_group(mo_instance *x, int op, int device);
+
 /* Returns the first op that is pinned to the device, without which the
  * instance would be infeasible, or MO_FREE. */
 int mo_instance_first_pinned_to(const mo_instance *whole, int device);

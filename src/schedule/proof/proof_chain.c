@@ -105,8 +105,8 @@ static mo_status find_segments(mo_proof_chain *c, const mo_proof *proof,
     return MO_OK;
 }
 
-/* Equal spans have segments of the same classes between their ends, unless these
- * differ in the numbers of groups. */
+/* Equal spans have segments of the same classes between their ends, unless
+ * these differ in the numbers of groups. */
 static bool may_match(const mo_proof_chain *c, int first, int other, int n)
 {
     for (int i = 1; i + 1 < n && c->domains.x->n_groups == 0; i++)

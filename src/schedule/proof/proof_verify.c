@@ -57,21 +57,6 @@ static void reject(verifier *v, const mo_proof_entry *e, const char *why,
         snprintf(r->why, sizeof r->why, "%s", why);
 }
 
-/* Pins op and its group; returns false where one of them is pinned
- * elsewhere. */
-static bool pin_with_group(mo_instance *x, int op, int device)
-{
-    bool may = true;
-
-    for (int i = 0; i < x->n; i++)
-        if (i == op ||
-            (x->group[op] != MO_FREE && x->group[i] == x->group[op])) {
-            may = may && (x->pin[i] == MO_FREE || x->pin[i] == device);
-            x->pin[i] = device;
-        }
-    return may;
-}
-
 /* Makes the segment an instance that begins with the end of u.  Unless it is a
  * span, v takes no time and no memory: a relaxation. */
 static mo_status make_part(const verifier *v, const mo_bound_segment *s,
@@ -103,9 +88,9 @@ static mo_status make_part(const verifier *v, const mo_bound_segment *s,
         memset(x->p_ns + (size_t) (n - 1) * K, 0, K * sizeof *x->p_ns);
     }
     if (s->u != MO_FREE)
-        *possible &= pin_with_group(x, 0, e->a);
+        *possible &= mo_instance_pin_with_group(x, 0, e->a);
     if (s->v != MO_FREE)
-        *possible &= pin_with_group(x, n - 1, e->b);
+        *possible &= mo_instance_pin_with_group(x, n - 1, e->b);
     return MO_OK;
 }
 

@@ -16,10 +16,12 @@
 #include "models/patterns/pattern_set.h"
 #include "models/write/lp_writer.h"
 #include "models/write/mps_writer.h"
+#include "schedule/period/loads.h"
 #include "schedule/validate/validate.h"
 #include "solvers/answer/answer.h"
 #include "solvers/search/driver/strengthen.h"
 #include "tests/support/exhaustive.h"
+#include "tests/support/exhaustive_period.h"
 #include "tests/support/highs_solve.h"
 #include "tests/support/layered_problem.h"
 #include "tests/support/problem.h"
@@ -273,6 +275,113 @@ START_TEST(choices_fit_into_memory)
 }
 END_TEST
 
+/* The placement of a solution has the period that it claims. */
+static void check_placement(const mo_instance *x, const mo_regime *regime,
+                            const solved *result, double claimed_ns,
+                            unsigned seed)
+{
+    int *device = calloc((size_t) x->n, sizeof *device), op, k;
+    double ns;
+
+    ck_assert_ptr_nonnull(device);
+    for (int i = 0; i < result->columns; i++)
+        if (result->values[i].value > 0.5 &&
+            sscanf(result->values[i].name, "x_%d_%d", &op, &k) == 2)
+            device[op] = k;
+    ck_assert_msg(period_placement_allowed(x, regime, device), "seed %u", seed);
+    ns = (double) period_by_definition(x, regime, device);
+    ck_assert_msg(fabs(ns - claimed_ns) <= tolerance(ns),
+                  "seed %u: %g ns, claimed %g", seed, ns, claimed_ns);
+    free(device);
+}
+
+/* least_ns: by enumeration; -1: none fits; 0: unknown. */
+static void check_period(const mo_instance *x, const mo_regime *regime,
+                         int64_t least_ns, unsigned seed)
+{
+    static const mo_identity identity;
+    mo_search_strengthen_options options = {
+        .objective = MO_OBJECTIVE_PERIOD, .seed = 1, .threads = 1, .rounds = 1
+    };
+    mo_pattern_set *set = NULL;
+    mo_proven_bounds *proven = NULL;
+    mo_schedule *start = NULL;
+    mo_period_loads loads = { 0 };
+    mo_frame *frame = NULL;
+    mo_model model;
+    mo_error why = { 0 };
+    solved result;
+    double ns;
+
+    MUST(mo_pattern_set_new(x, 0, &set, &err));
+    options.patterns = set;
+    if (mo_search_strengthen(x, regime, &options, &proven, &start, &why) ==
+            MO_OK &&
+        start) {
+        MUST(mo_period_loads_compute(x, regime, start->device, &loads, &err));
+        MUST(mo_frame_make(x, regime, false, &frame, &err));
+        frame->patterns = set;
+        MUST(mo_model_make(&mo_formulation_patterns_period, frame, &identity,
+                           &model, &err));
+        ck_assert(mo_model_has_start(&model));
+        write_model(&model, "period.lp");
+        mo_model_clear(&model);
+        solve_file("period.lp", &result);
+        ck_assert_msg(result.status == SOLVE_OPTIMAL, "seed %u", seed);
+        ns = result.objective * (double) frame->unit_ns;
+        ck_assert_msg(ns <= (double) loads.period_ns + tolerance(ns),
+                      "seed %u: %g of patterns, %lld known", seed, ns,
+                      (long long) loads.period_ns);
+        ck_assert_msg(ns + tolerance(ns) >= (double) least_ns,
+                      "seed %u: %g of patterns, %lld by enumeration", seed, ns,
+                      (long long) least_ns);
+        ck_assert(set->is_exact || x->n > 4 || least_ns == 0);
+        if (least_ns > 0 && set->is_exact)
+            ck_assert_msg(fabs(ns - (double) least_ns) <= tolerance(ns),
+                          "seed %u: %g of patterns, %lld is optimal", seed, ns,
+                          (long long) least_ns);
+        check_placement(x, regime, &result, ns, seed);
+        solved_clear(&result);
+        mo_frame_free(frame);
+        mo_period_loads_clear(&loads);
+    } else {
+        ck_assert_msg(least_ns <= 0, "seed %u: %s", seed, why.text);
+    }
+    mo_schedule_free(start);
+    mo_proven_bounds_free(proven);
+    mo_pattern_set_free(set);
+}
+
+START_TEST(patterns_of_the_period_have_its_optimum)
+{
+    unsigned seed = (unsigned) _i;
+    mo_regime regime = regime_without_live(seed);
+    random_problem r;
+    problem p = { 0 };
+
+    random_problem_make(&r, seed);
+    problem_make(&p, r.graph, r.cluster, NULL);
+    check_period(p.x, &regime, exhaustive_period(p.x, &regime), seed);
+    problem_clear(&p);
+    random_problem_clear(&r);
+}
+END_TEST
+
+START_TEST(patterns_of_the_period_add_up)
+{
+    unsigned seed = (unsigned) _i;
+    mo_regime regime = regime_without_live(seed);
+    problem p = { 0 };
+
+    if (seed % 2)
+        make_diamonds(&p, seed);
+    else
+        stack_make(&p, seed);
+    check_period(p.x, &regime, 0, seed);
+    problem_clear(&p);
+}
+END_TEST
+
 SUITE(export_patterns)
 {
     solve_or_skip();
@@ -280,4 +389,6 @@ SUITE(export_patterns)
     EACH(the_optimum_is_between_both_models, at_length(2000, 60));
     EACH(networks_with_cuts_have_a_choice_for_each_segment, at_length(400, 24));
     EACH(choices_fit_into_memory, at_length(16, 4));
+    EACH(patterns_of_the_period_have_its_optimum, at_length(2000, 40));
+    EACH(patterns_of_the_period_add_up, at_length(100, 6));
 }
