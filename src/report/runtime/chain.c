@@ -396,7 +396,8 @@ static void find_buffers(const maker *m, const mo_chain_source *source)
             output = mo_max_i64(output, bytes);
         else
             widest = mo_max_i64(widest, bytes);
-        if (m->unit[i] > 0 && c->host != MO_CHAIN_NONE)
+        if (m->unit[i] > 0 && m->unit[i] <= c->n_layers &&
+            c->host != MO_CHAIN_NONE)
             copied = mo_max_i64(copied, op->weight_bytes);
     }
     for (int k = 0; k < c->n_devices; k++)
