@@ -116,6 +116,18 @@ exits "experts in main memory" 0 moirai -q --json --for llama.cpp \
     --value context=8192
 ok "-ot names them" grep -q "exps=CPU'" out
 ok "a quantized cache needs -fa" grep -q -e '-ctk q8_0 -ctv q8_0 -fa on' out
+sed 's/900000000/700000000/' pair.cluster.xml >part.cluster.xml
+exits "a part of the experts of a layer" 0 moirai -q --json --for llama.cpp \
+    -c part.cluster.xml moe.gguf --prompt 7000 --context 8192
+ok "stays on the GPU" grep -Eq "'blk.{6,8}ffn_\((gate.)?down\)_exps=CPU,blk" out
+is "in memory that it has" "$(report '[d["memory_bytes"] <= d["capacity_bytes"]
+    for d in r["devices"]]')" "[True, True]"
+sed 's/memory_bytes="9/reserve_bytes="0" &/' pair.cluster.xml >all.cluster.xml
+is "a reserve of 0 leaves more" "$(for c in pair all; do
+    moirai -q --json --for llama.cpp -c $c.cluster.xml dense.gguf >out
+    report 'r["devices"][1]["capacity_bytes"] > 800000000'
+done)" "False
+True"
 exits "a tied head" 0 moirai -q --json --for llama.cpp -c two.cluster.xml \
     tied.gguf
 is "is apart from the embedding" \
