@@ -316,8 +316,18 @@ complains "another type of the cache" 2 "is no type of a cache" moirai -q \
     --for llama.cpp -c two.cluster.xml --value cache=q9 dense.gguf
 complains "too large" 3 "no split fits" moirai -q --for llama.cpp \
     -c one.cluster.xml --value context=9000000 dense.gguf
+complains "a context that vllm refuses" 2 "is more than the 8192 tokens of the model, which vllm" \
+    moirai -q --for vllm --context 9000000 -c inter-server "$folder"
 complains "no results" 1 "is no result of llama-bench" \
     moirai-profile llama two.cluster.xml
+sed 's/"avg_ns": 192000000/"avg_ns": -1/' bench.json >bad.json
+complains "a bad test has a line" 1 "bad.json:7: is no result of llama-bench" \
+    moirai-profile llama bad.json
+complains "JSON is not for llama" 2 "is for moirai-profile fit" \
+    moirai-profile llama --json bench.json
+moirai-profile llama -q --device Q -o rates.xml bench.json >out
+is "rates of other devices are kept" "$(grep -o 'device="[^"]*"' rates.xml |
+    tr '\n' ' ')" 'device="NVIDIA GeForce RTX 4090" device="Q" '
 echo '[]' >empty.json
 complains "empty results" 1 "has no tests" moirai-profile llama empty.json
 done_testing

@@ -39,6 +39,7 @@ typedef struct job {
     const char *path;
     const mo_driver_log *logger;
     int64_t prompt, generate, context;
+    bool has_context; /* it is given */
     char cache[VALUE_SIZE];
     int draft_layers;
     mo_graph *workload;
@@ -168,13 +169,14 @@ static mo_status read_lengths(job *j, mo_error *err)
     snprintf(j->cache, sizeof j->cache, "f16");
     for (size_t i = 0; i < values->count && status == MO_OK; i++)
         status = read_values(j, values->items[i], err);
+    j->has_context = j->context > 0;
     if (status == MO_OK && j->context == 0)
         j->context = mo_max_i64(DEFAULT_CONTEXT, j->prompt + j->generate);
     if (status == MO_OK && j->context < j->prompt + j->generate)
         status = mo_fail(err, MO_E_USAGE,
                          "a prompt of %" PRId64 " tokens and %" PRId64
                          " more do not fit a context of %" PRId64
-                         "; give --value context=TOKENS",
+                         "; give --context TOKENS",
                          j->prompt, j->generate, j->context);
     return status;
 }
@@ -205,6 +207,21 @@ static mo_status read_workload(job *j, mo_error *err)
     return status;
 }
 
+/* Limits the default; a longer request is refused. */
+static mo_status limit_context(job *j, int64_t most, mo_error *err)
+{
+    int64_t tokens = j->has_context ? j->context : j->prompt + j->generate;
+
+    if (tokens > most)
+        return mo_fail(err, MO_E_USAGE,
+                       "a context of %" PRId64 " is more than the %" PRId64
+                       " tokens of the model, which %s refuses; give --context "
+                       "%" PRId64 " or less",
+                       tokens, most, j->runtime->name, most);
+    j->context = mo_min_i64(j->context, most);
+    return MO_OK;
+}
+
 /* The file must be one that the runtime runs. */
 static mo_status check_format(job *j, mo_error *err)
 {
@@ -229,6 +246,9 @@ static mo_status check_format(job *j, mo_error *err)
         status = mo_read_summarize(j->path, NULL, &found, &summary, err);
     if (status == MO_OK && found)
         j->draft_layers = summary.draft_layers;
+    if (status == MO_OK && found && j->runtime->rules.limits_context &&
+        summary.trained_context > 0)
+        status = limit_context(j, summary.trained_context, err);
     return status;
 }
 

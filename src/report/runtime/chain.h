@@ -37,6 +37,7 @@ typedef struct mo_chain_rules {
     bool routes_by_host; /* transfers of other machines pass the host */
     bool in_any_order;   /* layers of a device need not be contiguous */
     bool moves_experts;  /* experts may be in main memory */
+    bool limits_context; /* to what the model was trained for */
     /* Units in main memory run on a GPU, which gets their weights for each
      * batch, where a run has at least so many tokens; 0: on the CPU. */
     int copies_from_tokens;
