@@ -58,7 +58,8 @@ typedef struct mo_option {
     const char *choices; /* "lp|mps" when only these are allowed, or NULL */
     mo_option_suggest *suggest; /* or NULL */
     const char *former; /* an earlier name, accepted and not listed, or NULL */
-    const char *prefix; /* in front of each item of a list, or NULL */
+    const char *prefix; /* in front of each item of a list, or NULL; a flag with
+                           it adds it to a list */
 } mo_option;
 
 typedef struct mo_command {

@@ -178,6 +178,8 @@ mo_status mo_option_store(const mo_option *option, const char *value,
         return status;
     switch (option->kind) {
     case MO_OPTION_FLAG:
+        if (option->prefix)
+            return store_item(option, "", err);
         *(bool *) option->to = true;
         return MO_OK;
     case MO_OPTION_COUNT:

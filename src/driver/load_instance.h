@@ -67,10 +67,9 @@ typedef struct mo_driver_load_options {
     { 0, "cache-type", "TYPE",                                                 \
       "of a language model: type of the cache, as in q8_0 (default f16)",      \
       MO_OPTION_LIST, .to = &(read)->values, .prefix = "cache=" },             \
-    { 0, "layers", "UNIT",                                                     \
-      "of a language model: ops of a layer share a device, or not (default)",  \
-      MO_OPTION_LIST, .to = &(read)->values, .choices = "whole|split",         \
-      .prefix = "layers=" }
+    { 0, "whole-layers", NULL,                                                 \
+      "of a language model: ops of a layer share a device", MO_OPTION_FLAG,    \
+      .to = &(read)->values, .prefix = "layers=whole" }
 /* clang-format on */
 
 /* Rows for the numeric formats, which moirai-exec has otherwise. */

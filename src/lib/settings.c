@@ -154,7 +154,7 @@ static void reset_row(mo_lib_settings *s, const mo_option *row)
     };
     size_t at = (size_t) ((char *) row->to - (char *) s);
 
-    if (row->kind == MO_OPTION_LIST)
+    if (row->kind == MO_OPTION_LIST || row->prefix)
         leave_out(row->to, row->prefix ? row->prefix : "");
     else
         memcpy(row->to, (const char *) &defaults + at, sizes[row->kind]);

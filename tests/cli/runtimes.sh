@@ -116,6 +116,18 @@ exits "experts in main memory" 0 moirai -q --json --for llama.cpp \
     --value context=8192
 ok "-ot names them" grep -q "exps=CPU'" out
 ok "a quantized cache needs -fa" grep -q -e '-ctk q8_0 -ctv q8_0 -fa on' out
+sed 's/900000000/700000000/' pair.cluster.xml >part.cluster.xml
+exits "a part of the experts of a layer" 0 moirai -q --json --for llama.cpp \
+    -c part.cluster.xml moe.gguf --prompt 7000 --context 8192
+ok "stays on the GPU" grep -Eq "'blk.{6,8}ffn_\((gate.)?down\)_exps=CPU,blk" out
+is "in memory that it has" "$(report '[d["memory_bytes"] <= d["capacity_bytes"]
+    for d in r["devices"]]')" "[True, True]"
+sed 's/memory_bytes="9/reserve_bytes="0" &/' pair.cluster.xml >all.cluster.xml
+is "a reserve of 0 leaves more" "$(for c in pair all; do
+    moirai -q --json --for llama.cpp -c $c.cluster.xml dense.gguf >out
+    report 'r["devices"][1]["capacity_bytes"] > 800000000'
+done)" "False
+True"
 exits "a tied head" 0 moirai -q --json --for llama.cpp -c two.cluster.xml \
     tied.gguf
 is "is apart from the embedding" \
@@ -304,8 +316,18 @@ complains "another type of the cache" 2 "is no type of a cache" moirai -q \
     --for llama.cpp -c two.cluster.xml --value cache=q9 dense.gguf
 complains "too large" 3 "no split fits" moirai -q --for llama.cpp \
     -c one.cluster.xml --value context=9000000 dense.gguf
+complains "a context that vllm refuses" 2 "is more than the 8192 tokens of the model, which vllm" \
+    moirai -q --for vllm --context 9000000 -c inter-server "$folder"
 complains "no results" 1 "is no result of llama-bench" \
     moirai-profile llama two.cluster.xml
+sed 's/"avg_ns": 192000000/"avg_ns": -1/' bench.json >bad.json
+complains "a bad test has a line" 1 "bad.json:7: is no result of llama-bench" \
+    moirai-profile llama bad.json
+complains "JSON is not for llama" 2 "is for moirai-profile fit" \
+    moirai-profile llama --json bench.json
+moirai-profile llama -q --device Q -o rates.xml bench.json >out
+is "rates of other devices are kept" "$(grep -o 'device="[^"]*"' rates.xml |
+    tr '\n' ' ')" 'device="NVIDIA GeForce RTX 4090" device="Q" '
 echo '[]' >empty.json
 complains "empty results" 1 "has no tests" moirai-profile llama empty.json
 done_testing

@@ -62,7 +62,7 @@ ok "are phases" sh -c 'moirai-check m.sol | grep -q "= 10 x .*, decode"'
 ok "as whole layers" moirai-place "$@" --rounds 2 --value layers=whole \
     --value prompt=20,generate=10 -o m.sol model.gguf
 ok "that are valid" moirai-check -q m.sol
-ok "options are these values" moirai-place "$@" --rounds 2 --layers whole \
+ok "options are these values" moirai-place "$@" --rounds 2 --whole-layers \
     --prompt 20 --generate=10 -o o.sol model.gguf
 is "of the same placement" "$(grep -v '^#\|^moirai_[ov]_' o.sol | cksum)" \
     "$(grep -v '^#\|^moirai_[ov]_' m.sol | cksum)"

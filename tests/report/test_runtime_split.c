@@ -132,6 +132,16 @@ static void draw_copies(uint64_t seed, mo_chain *c)
             c->phases[i].alone_ns[u] = draw(&r, 80);
 }
 
+/* Experts of three equal parts. */
+static void draw_parts(mo_chain *c)
+{
+    c->part_bytes = calloc((size_t) c->n_units, sizeof *c->part_bytes);
+    ck_assert_ptr_nonnull(c->part_bytes);
+    for (int u = 0; u < c->n_units; u++)
+        for (int i = 0; i < MO_CHAIN_PARTS; i++)
+            c->part_bytes[u][i] = c->expert_bytes[u] / MO_CHAIN_PARTS;
+}
+
 /* By definition: no device is left and used again, and the host is first where
  * it has the embedding. */
 static bool is_allowed(const mo_chain *c, const int *device)
@@ -237,6 +247,33 @@ START_TEST(splits_equal_enumeration)
 }
 END_TEST
 
+/* With parts a split is no slower than without, and the bound holds. */
+START_TEST(parts_of_experts_do_no_harm)
+{
+    bool allowed[MAX_DEVICES] = { true, true, true, true };
+    net it;
+    mo_split whole, parts;
+
+    draw_net(mo_random_seed(1, (uint64_t) _i), &it);
+    if (mo_split_find(it.c, allowed, &whole, NULL) == MO_OK) {
+        mo_chain_figures figures;
+
+        draw_parts(it.c);
+        ck_assert_int_eq(mo_split_find(it.c, allowed, &parts, NULL), MO_OK);
+        mo_chain_evaluate(it.c, &parts.placement, &figures);
+        ck_assert(figures.fits);
+        ck_assert(figures.request_ns == parts.figures.request_ns);
+        ck_assert(parts.figures.request_ns <= whole.figures.request_ns);
+        ck_assert(parts.bound_ns <= parts.figures.request_ns);
+        if (parts.figures.request_ns < whole.figures.request_ns)
+            ck_assert(parts.bound_ns <= whole.bound_ns);
+        mo_split_clear(&whole);
+        mo_split_clear(&parts);
+    }
+    mo_chain_free(it.c);
+}
+END_TEST
+
 /* All placements, which may return to a device. */
 static double enumerate_any_order(const mo_chain *c)
 {
@@ -294,4 +331,5 @@ SUITE(runtime_split)
 {
     SOME(the_bound_of_any_order_holds, CASES / 3, FEW_CASES);
     SOME(splits_equal_enumeration, CASES, FEW_CASES);
+    SOME(parts_of_experts_do_no_harm, CASES / 3, FEW_CASES);
 }

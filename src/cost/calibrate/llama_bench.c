@@ -137,6 +137,18 @@ static mo_status add_object(const char *file, const char *text, size_t size,
     return status;
 }
 
+/* A failure gets the line that the object begins in. */
+static mo_status at_line(const char *text, const char *object, mo_status status,
+                         mo_error *err)
+{
+    if (status == MO_OK || !err || err->line > 0)
+        return status;
+    err->line = 1;
+    for (const char *c = text; c < object; c++)
+        err->line += *c == '\n';
+    return status;
+}
+
 static mo_status read_array(const char *file, const char *text, size_t size,
                             mo_llama_row **rows, int *n, mo_error *err)
 {
@@ -147,7 +159,9 @@ static mo_status read_array(const char *file, const char *text, size_t size,
         mo_json_open(&c, '[', text, size) ? mo_json_take_item(&c, &item) : 0;
 
     for (; more == 1 && status == MO_OK; more = mo_json_take_item(&c, &item))
-        status = add_object(file, item.value, item.value_length, rows, n, err);
+        status = at_line(
+            text, item.value,
+            add_object(file, item.value, item.value_length, rows, n, err), err);
     if (status == MO_OK && more < 0)
         return mo_fail_at(err, MO_E_SYNTAX, file, 0,
                           "is no result of llama-bench -o json: broken JSON");
@@ -173,7 +187,9 @@ static mo_status read_lines(const char *file, const char *text, size_t size,
 
         end = newline ? (size_t) (newline - text) : size;
         if (skip_blanks(text, begin, end) < end)
-            status = add_object(file, text + begin, end - begin, rows, n, err);
+            status = at_line(
+                text, text + begin,
+                add_object(file, text + begin, end - begin, rows, n, err), err);
     }
     return status;
 }
@@ -287,7 +303,7 @@ mo_status mo_llama_bench_fit(const mo_llama_run *runs, int n,
 {
     mo_profile_rate made = *rate;
     double logs = 0;
-    int used = 0;
+    int used = 0, prompts = 0;
 
     made.gflops = MOST_GFLOPS;
     if (fit_bandwidth(runs, n, &made) == 0)
@@ -298,15 +314,23 @@ mo_status mo_llama_bench_fit(const mo_llama_run *runs, int n,
         double gflops =
             runs[i].row->prompt > 0 ? gflops_of(&runs[i], &made) : 0;
 
+        prompts += runs[i].row->prompt > 0;
         if (gflops > 0) {
             logs += log(gflops);
             used++;
         }
     }
+    if (used == 0 && prompts == 0)
+        return mo_fail(err, MO_E_INPUT,
+                       "'%.80s' has no test of a prompt; run llama-bench with "
+                       "-p 512",
+                       rate->device);
     if (used == 0)
         return mo_fail(err, MO_E_INPUT,
-                       "'%.80s' has no test of a prompt that arithmetic "
-                       "limits; run llama-bench with -p 512",
+                       "'%.80s' takes less time for a prompt than its tests of "
+                       "tokens take to read the weights; the tests or the "
+                       "model behind the file are of another model, or the "
+                       "prompt is too short",
                        rate->device);
     made.gflops = exp(logs / used);
     *rate = made;

@@ -10,26 +10,20 @@
 #include <sys/stat.h>
 
 #include "base/minmax.h"
-#include "base/number.h"
 #include "base/utf8.h"
-#include "cost/cluster/cluster_builder.h"
 #include "driver/load_instance.h"
 #include "driver/output_guard.h"
+#include "driver/place/extend_cluster.h"
+#include "driver/place/place_lengths.h"
 #include "graph/phases.h"
 #include "ingest/llm/summary.h"
 #include "report/runtime/handover.h"
 
 enum {
     N_PHASES = 2,
-    DEFAULT_PROMPT = 512,
-    DEFAULT_GENERATE = 128,
-    DEFAULT_CONTEXT = 4096,
     VALUE_SIZE = 64,
     MAX_ROWS = 2 * MO_CHAIN_MAX_DEVICES + 64
 };
-
-/* PCI Express 4.0 x16, for a device that is added to one without links. */
-static const mo_link usual_link = { .gbps = 252, .latency_ns = 10000 };
 
 /* A model and the lengths of its phases. */
 typedef struct job {
@@ -38,8 +32,7 @@ typedef struct job {
     const mo_prepare_options *prepare;
     const char *path;
     const mo_driver_log *logger;
-    int64_t prompt, generate, context;
-    char cache[VALUE_SIZE];
+    mo_place_lengths lengths;
     int draft_layers;
     mo_graph *workload;
     mo_graph *graphs[N_PHASES]; /* of it: of the prompt, and of a token */
@@ -110,75 +103,6 @@ mo_status mo_place_runtime_check_schedule(const mo_runtime *runtime,
     return status;
 }
 
-/* lengths */
-
-static mo_status read_length(const char *item, const char *text, int64_t *value,
-                             mo_error *err)
-{
-    if (mo_number_read_int(text, strlen(text), value) == MO_NUMBER_OK &&
-        *value >= 1 && *value <= 1 << 30)
-        return MO_OK;
-    return mo_fail(err, MO_E_USAGE, "--value %.60s: is no number of tokens",
-                   item);
-}
-
-/* Reads one of the values; others are those of the reader. */
-static mo_status read_value(job *j, const char *item, mo_error *err)
-{
-    if (strncmp(item, "prompt=", 7) == 0)
-        return read_length(item, item + 7, &j->prompt, err);
-    if (strncmp(item, "generate=", 9) == 0)
-        return read_length(item, item + 9, &j->generate, err);
-    if (strncmp(item, "context=", 8) == 0)
-        return read_length(item, item + 8, &j->context, err);
-    if (strncmp(item, "cache=", 6) == 0)
-        snprintf(j->cache, sizeof j->cache, "%s", item + 6);
-    else if (strncmp(item, "layers=", 7) != 0)
-        return mo_fail(err, MO_E_USAGE,
-                       "--value %.60s: with --for there are prompt, generate, "
-                       "context and cache",
-                       item);
-    return MO_OK;
-}
-
-/* Commas separate values. */
-static mo_status read_values(job *j, const char *items, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    while (status == MO_OK && *items) {
-        char item[VALUE_SIZE];
-        size_t length = strcspn(items, ",");
-
-        snprintf(item, sizeof item, "%.*s",
-                 (int) mo_min_size(length, sizeof item), items);
-        status = read_value(j, item, err);
-        items += length + (items[length] == ',');
-    }
-    return status;
-}
-
-static mo_status read_lengths(job *j, mo_error *err)
-{
-    const mo_option_list *values = &j->prepare->read.values;
-    mo_status status = MO_OK;
-
-    j->prompt = DEFAULT_PROMPT;
-    j->generate = DEFAULT_GENERATE;
-    snprintf(j->cache, sizeof j->cache, "f16");
-    for (size_t i = 0; i < values->count && status == MO_OK; i++)
-        status = read_values(j, values->items[i], err);
-    if (status == MO_OK && j->context == 0)
-        j->context = mo_max_i64(DEFAULT_CONTEXT, j->prompt + j->generate);
-    if (status == MO_OK && j->context < j->prompt + j->generate)
-        status = mo_fail(err, MO_E_USAGE,
-                         "a prompt of %" PRId64 " tokens and %" PRId64
-                         " more do not fit a context of %" PRId64
-                         "; give --value context=TOKENS",
-                         j->prompt, j->generate, j->context);
-    return status;
-}
-
 /* Reads the workload, the ops of a layer in one group. */
 static mo_status read_workload(job *j, mo_error *err)
 {
@@ -190,10 +114,13 @@ static mo_status read_workload(job *j, mo_error *err)
     mo_numeric formats;
     mo_status status;
 
-    snprintf(lengths[0], sizeof lengths[0], "cache=%s", j->cache);
-    snprintf(lengths[1], sizeof lengths[1], "context=%" PRId64, j->context);
-    snprintf(lengths[2], sizeof lengths[2], "prompt=%" PRId64, j->prompt);
-    snprintf(lengths[3], sizeof lengths[3], "generate=%" PRId64, j->generate);
+    snprintf(lengths[0], sizeof lengths[0], "cache=%s", j->lengths.cache);
+    snprintf(lengths[1], sizeof lengths[1], "context=%" PRId64,
+             j->lengths.context);
+    snprintf(lengths[2], sizeof lengths[2], "prompt=%" PRId64,
+             j->lengths.prompt);
+    snprintf(lengths[3], sizeof lengths[3], "generate=%" PRId64,
+             j->lengths.generate);
     status = mo_driver_load_graph(j->path, &read, j->logger, &j->workload, NULL,
                                   err);
     if (status == MO_OK)
@@ -203,6 +130,23 @@ static mo_status read_workload(job *j, mo_error *err)
         mo_numeric_apply(&formats, j->graphs[i]);
     }
     return status;
+}
+
+/* Limits the default; a longer request is refused. */
+static mo_status limit_context(job *j, int64_t most, mo_error *err)
+{
+    int64_t tokens = j->lengths.has_context
+                         ? j->lengths.context
+                         : j->lengths.prompt + j->lengths.generate;
+
+    if (tokens > most)
+        return mo_fail(err, MO_E_USAGE,
+                       "a context of %" PRId64 " is more than the %" PRId64
+                       " tokens of the model, which %s refuses; give --context "
+                       "%" PRId64 " or less",
+                       tokens, most, j->runtime->name, most);
+    j->lengths.context = mo_min_i64(j->lengths.context, most);
+    return MO_OK;
 }
 
 /* The file must be one that the runtime runs. */
@@ -229,6 +173,9 @@ static mo_status check_format(job *j, mo_error *err)
         status = mo_read_summarize(j->path, NULL, &found, &summary, err);
     if (status == MO_OK && found)
         j->draft_layers = summary.draft_layers;
+    if (status == MO_OK && found && j->runtime->rules.limits_context &&
+        summary.trained_context > 0)
+        status = limit_context(j, summary.trained_context, err);
     return status;
 }
 
@@ -249,7 +196,8 @@ static mo_status check_file(const job *j, mo_error *err)
 
 static mo_status load(job *j, mo_error *err)
 {
-    mo_status status = read_lengths(j, err);
+    mo_status status =
+        mo_place_lengths_read(&j->prepare->read.values, &j->lengths, err);
 
     if (status == MO_OK)
         status = check_file(j, err);
@@ -273,8 +221,8 @@ static mo_status make_chain(const job *j, mo_cluster *cluster, mo_chain **chain,
     mo_driver_devices devices = { cluster, j->devices.profile };
     mo_instance *x[N_PHASES] = { NULL, NULL };
     mo_chain_source sources[N_PHASES] = {
-        { "prompt", 1, j->prompt, j->graphs[0], NULL },
-        { "token", (double) j->generate, 1, j->graphs[1], NULL }
+        { "prompt", 1, j->lengths.prompt, j->graphs[0], NULL },
+        { "token", (double) j->lengths.generate, 1, j->graphs[1], NULL }
     };
     mo_status status = MO_OK;
 
@@ -401,143 +349,14 @@ static mo_status add_subsets(job *j, const mo_chain *chain, bool alone,
     return status;
 }
 
-/* one more device */
-
-static const char *unused_id(const mo_cluster *cluster, const char *model,
-                             char *id, size_t size)
-{
-    int n = 1;
-
-    snprintf(id, size, "%s", model);
-    while (mo_cluster_find(cluster, id) >= 0)
-        snprintf(id, size, "%s-%d", model, ++n);
-    return id;
-}
-
-/* Splits "MODEL:GIB"; the device's texts are those of a model. */
-static mo_status parse_device(const char *text, mo_device *device,
-                              mo_error *err)
-{
-    const char *colon = strrchr(text, ':');
-    size_t length = colon ? (size_t) (colon - text) : strlen(text);
-    char name[VALUE_SIZE];
-    double gib = 0;
-
-    *device = (mo_device){ MO_DEVICE_NO_FIGURES };
-    snprintf(name, sizeof name, "%.*s", (int) mo_min_size(length, VALUE_SIZE),
-             text);
-    device->known = length < VALUE_SIZE ? mo_device_find(name) : NULL;
-    if (!device->known)
-        return mo_fail(err, MO_E_USAGE,
-                       "--add-device %.80s: there is no model '%.60s'; "
-                       "moirai-cluster(5) lists them",
-                       text, name);
-    if (colon && (mo_number_read_double(colon + 1, strlen(colon + 1), &gib) !=
-                      MO_NUMBER_OK ||
-                  !(gib > 0 && gib < 1e9)))
-        return mo_fail(err, MO_E_USAGE,
-                       "--add-device %.80s: '%.40s' is no number of GiB", text,
-                       colon + 1);
-    device->model = device->known->name;
-    mo_device_complete(device);
-    if (colon)
-        device->memory_bytes = (int64_t) (gib * 1073741824);
-    return MO_OK;
-}
-
-/* The device that a new one is connected like: the first GPU, else the first
- * device. */
-static int find_twin(const mo_cluster *cluster)
-{
-    for (int k = 0; k < cluster->n_devices; k++)
-        if (!cluster->devices[k].is_cpu)
-            return k;
-    return 0;
-}
-
-/* Adds the links of the new device number n: those of its twin, and one between
- * them like those of the twin to another GPU, else to any device. */
-static mo_status add_links(mo_cluster_builder *builder,
-                           const mo_cluster *cluster, const int *number,
-                           mo_error *err)
-{
-    int twin = find_twin(cluster), n = cluster->n_devices;
-    mo_link between = usual_link;
-    bool has_gpu = false;
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < cluster->n_links && status == MO_OK; i++) {
-        mo_link link = cluster->links[i];
-        int from = link.from, to = link.to;
-
-        link.from = number[from];
-        link.to = number[to];
-        status = mo_cluster_builder_link(builder, &link, err);
-        if (from == twin && !has_gpu) {
-            between.gbps = link.gbps;
-            between.latency_ns = link.latency_ns;
-            has_gpu = !cluster->devices[to].is_cpu;
-        }
-        if (status != MO_OK || (from != twin && to != twin))
-            continue;
-        if (from == twin)
-            link.from = number[n];
-        else
-            link.to = number[n];
-        status = mo_cluster_builder_link(builder, &link, err);
-    }
-    for (int i = 0; i < 2 && status == MO_OK; i++) {
-        between.from = number[i == 0 ? n : twin];
-        between.to = number[i == 0 ? twin : n];
-        status = mo_cluster_builder_link(builder, &between, err);
-    }
-    return status;
-}
-
-/* Makes the cluster with one more device. */
-static mo_status extend_cluster(const mo_cluster *cluster, const char *text,
-                                mo_cluster **extended, mo_error *err)
-{
-    mo_cluster_builder *builder = NULL;
-    mo_device added;
-    char id[VALUE_SIZE + 16];
-    int n = cluster->n_devices;
-    int *number = calloc((size_t) n + 1, sizeof *number);
-    mo_status status =
-        number ? parse_device(text, &added, err) : mo_fail_memory(err);
-
-    if (status == MO_OK)
-        status = mo_cluster_builder_new(&builder, err);
-    for (int k = 0; k <= n && status == MO_OK; k++) {
-        mo_device device = k < n ? cluster->devices[k] : added;
-        const char *name =
-            k < n ? device.id : unused_id(cluster, added.model, id, sizeof id);
-
-        device.id = mo_arena_text(mo_cluster_builder_arena(builder), name,
-                                  strlen(name));
-        status = device.id ? mo_cluster_builder_id(builder, name, strlen(name),
-                                                   &number[k], err)
-                           : mo_fail_memory(err);
-        if (status == MO_OK)
-            status = mo_cluster_builder_device(builder, &device, err);
-    }
-    if (status == MO_OK)
-        status = add_links(builder, cluster, number, err);
-    if (status == MO_OK)
-        status =
-            mo_cluster_builder_finish(builder, cluster->file, extended, err);
-    mo_cluster_builder_free(builder);
-    free(number);
-    return status;
-}
-
 static mo_status add_device(job *j, const char *text, mo_error *err)
 {
     bool all[MO_CHAIN_MAX_DEVICES];
     char label[MO_HANDOVER_LABEL];
     mo_cluster *cluster = NULL;
     mo_chain *chain = NULL;
-    mo_status status = extend_cluster(j->devices.cluster, text, &cluster, err);
+    mo_status status =
+        mo_place_extend_cluster(j->devices.cluster, text, &cluster, err);
 
     for (int k = 0; k < MO_CHAIN_MAX_DEVICES; k++)
         all[k] = true;
@@ -628,12 +447,12 @@ static mo_status place(job *j, bool json, mo_output_file *output, mo_error *err)
             .it = { .chain = chain,
                     .placement = &split.placement,
                     .model = j->path,
-                    .context = j->context,
-                    .cache = j->cache,
+                    .context = j->lengths.context,
+                    .cache = j->lengths.cache,
                     .draft_layers = j->draft_layers },
             .split = &split,
-            .prompt = j->prompt,
-            .generate = j->generate,
+            .prompt = j->lengths.prompt,
+            .generate = j->lengths.generate,
             .rows = j->rows,
             .n_rows = j->n_rows,
             .is_calibrated = is_calibrated(j, chain, &split),
@@ -676,45 +495,4 @@ mo_status mo_place_runtime_run(const mo_place_runtime_options *o,
     mo_graph_free(j->workload);
     free(j);
     return status;
-}
-
-/* Ops that are not placed, and constants, are on the device of a reader. */
-static void find_devices(const mo_problem *problem, const int *device,
-                         int *by_op)
-{
-    const mo_graph *g = problem->fine;
-
-    for (int i = g->n_ops - 1; i >= 0; i--) {
-        int coarse = problem->map ? problem->map->coarse_of[i] : i;
-
-        if (coarse >= 0)
-            by_op[i] = device[coarse];
-        else if (mo_graph_out_degree(g, i) > 0)
-            by_op[i] = by_op[g->edges[g->out_start[i]].to];
-    }
-    for (int constants = 0; constants <= 1; constants++)
-        for (int f = g->n_feeds - 1; f >= 0; f--)
-            if ((g->feeds[f].to >= g->n_ops) == constants)
-                by_op[g->feeds[f].from] = by_op[g->feeds[f].to];
-}
-
-mo_status mo_place_runtime_write_ops(const mo_runtime *runtime,
-                                     const mo_problem *problem,
-                                     const int *device, mo_out *out,
-                                     mo_error *err)
-{
-    const mo_graph *g = problem->fine;
-    int *by_op =
-        calloc((size_t) g->n_ops + (size_t) g->n_constants + 1, sizeof *by_op);
-    mo_json_writer w = { .out = out };
-
-    if (!by_op)
-        return mo_fail_memory(err);
-    find_devices(problem, device, by_op);
-    runtime->write_ops(&(mo_runtime_ops){ .cluster = problem->cluster,
-                                          .graph = g,
-                                          .device = by_op },
-                       &w);
-    free(by_op);
-    return MO_OK;
 }

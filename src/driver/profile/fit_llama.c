@@ -187,15 +187,53 @@ static mo_status fit_devices(fitting *f, mo_error *err)
     return status;
 }
 
-static mo_status write_profile(const fitting *f, mo_error *err)
+/* Reads the profile that is there, of rates alone; *old is NULL if there is
+ * none. */
+static mo_status read_old(const char *file, mo_profile **old, mo_error *err)
 {
-    mo_profile_builder *builder;
-    mo_profile *profile = NULL;
-    mo_out *out;
-    mo_status status = mo_profile_builder_new(&builder, err);
+    mo_status status;
+
+    *old = NULL;
+    if (strcmp(file, "-") == 0 || access(file, F_OK) != 0)
+        return MO_OK;
+    status = mo_profile_read(file, old, err);
+    if (status == MO_OK && (*old)->n_ops + (*old)->n_links > 0)
+        status = mo_fail_at(err, MO_E_INPUT, file, 0,
+                            "is a profile of measured ops or links; name "
+                            "another file for rates");
+    return status;
+}
+
+/* Rates of other devices are kept. */
+static mo_status add_rates(const fitting *f, const mo_profile *old,
+                           mo_profile_builder *builder, mo_error *err)
+{
+    mo_status status = MO_OK;
 
     for (int i = 0; i < f->n_rates && status == MO_OK; i++)
         status = mo_profile_builder_rate(builder, &f->rates[i], err);
+    for (int k = 0; old && k < old->n_rates && status == MO_OK; k++) {
+        bool is_new = false;
+
+        for (int i = 0; i < f->n_rates && !is_new; i++)
+            is_new = strcmp(f->rates[i].device, old->rates[k].device) == 0;
+        if (!is_new)
+            status = mo_profile_builder_rate(builder, &old->rates[k], err);
+    }
+    return status;
+}
+
+static mo_status write_profile(const fitting *f, mo_error *err)
+{
+    mo_profile_builder *builder;
+    mo_profile *profile = NULL, *old = NULL;
+    mo_out *out;
+    mo_status status = mo_profile_builder_new(&builder, err);
+
+    if (status == MO_OK)
+        status = read_old(f->o->output, &old, err);
+    if (status == MO_OK)
+        status = add_rates(f, old, builder, err);
     if (status == MO_OK)
         status =
             mo_profile_builder_finish(builder, f->o->output, &profile, err);
@@ -207,6 +245,7 @@ static mo_status write_profile(const fitting *f, mo_error *err)
     }
     mo_profile_free(profile);
     mo_profile_builder_free(builder);
+    mo_profile_free(old);
     return status;
 }
 
@@ -265,7 +304,9 @@ mo_status mo_profiler_llama(mo_profiler_options *o, char **files, size_t n,
                   .graph = n > 1 ? files[1] : NULL };
     char *text = NULL;
     size_t size;
-    mo_status status = mo_output_guard_check_input(&guard, f.file, err);
+    mo_status status =
+        o->json ? mo_fail(err, MO_E_USAGE, "--json is for moirai-profile fit")
+                : mo_output_guard_check_input(&guard, f.file, err);
 
     if (status == MO_OK)
         status = mo_output_guard_check_input(&guard, f.graph, err);

@@ -288,9 +288,11 @@ static void add_memory(const maker *m, const mo_chain_source *sources, int n)
 
         for (int s = 0; s < n; s++)
             bytes = mo_max_i64(bytes, sources[s].x->memory_bytes[i]);
-        if (m->of_expert[i])
+        if (m->of_expert[i]) {
             c->expert_bytes[m->unit[i]] += bytes;
-        else
+            mo_chain_add_part(c, m->unit[i], sources[0].graph->ops[i].name,
+                              bytes);
+        } else
             c->memory_bytes[m->unit[i]] += bytes;
     }
 }
@@ -327,8 +329,10 @@ static bool allocate(mo_chain *c)
 
     c->memory_bytes = calloc(units, sizeof(int64_t));
     c->expert_bytes = calloc(units, sizeof(int64_t));
+    c->part_bytes = calloc(units, sizeof *c->part_bytes);
     c->capacity_bytes = calloc(devices, sizeof(int64_t));
-    done = c->memory_bytes && c->expert_bytes && c->capacity_bytes;
+    done = c->memory_bytes && c->expert_bytes && c->part_bytes &&
+           c->capacity_bytes;
     for (int i = 0; i < c->n_phases; i++) {
         mo_chain_phase *phase = &c->phases[i];
 
@@ -357,6 +361,7 @@ void mo_chain_free(mo_chain *c)
     free(c->unit);
     free(c->memory_bytes);
     free(c->expert_bytes);
+    free(c->part_bytes);
     free(c->capacity_bytes);
     free(c);
 }
@@ -396,7 +401,8 @@ static void find_buffers(const maker *m, const mo_chain_source *source)
             output = mo_max_i64(output, bytes);
         else
             widest = mo_max_i64(widest, bytes);
-        if (m->unit[i] > 0 && c->host != MO_CHAIN_NONE)
+        if (m->unit[i] > 0 && m->unit[i] <= c->n_layers &&
+            c->host != MO_CHAIN_NONE)
             copied = mo_max_i64(copied, op->weight_bytes);
     }
     for (int k = 0; k < c->n_devices; k++)

@@ -26,6 +26,7 @@ enum {
     MO_CHAIN_MAX_DEVICES = 64,
     MO_CHAIN_MAX_LAYERS = 1024,
     MO_CHAIN_MAX_PHASES = 4,
+    MO_CHAIN_PARTS = 3, /* of the experts of a layer: up, gate, down */
     MO_CHAIN_NONE = -1
 };
 
@@ -36,6 +37,7 @@ typedef struct mo_chain_rules {
     bool routes_by_host; /* transfers of other machines pass the host */
     bool in_any_order;   /* layers of a device need not be contiguous */
     bool moves_experts;  /* experts may be in main memory */
+    bool limits_context; /* to what the model was trained for */
     /* Units in main memory run on a GPU, which gets their weights for each
      * batch, where a run has at least so many tokens; 0: on the CPU. */
     int copies_from_tokens;
@@ -71,6 +73,7 @@ typedef struct mo_chain {
     int *unit;             /* by op of it */
     int64_t *memory_bytes; /* by unit, without experts */
     int64_t *expert_bytes;
+    int64_t (*part_bytes)[MO_CHAIN_PARTS]; /* of it, by unit; or NULL */
     int64_t
         *capacity_bytes; /* by device, without buffers; INT64_MAX: no limit */
     int64_t buffer_bytes[MO_CHAIN_MAX_DEVICES]; /* for values of a batch */
@@ -100,12 +103,20 @@ void mo_chain_free(mo_chain *chain);
 mo_status mo_chain_units_of(const mo_graph *g, int *unit, int *n_layers,
                             mo_error *err);
 
+/* Adds the bytes of an op to the part of its unit's experts that its name
+ * tells, as in "blk.7.ffn_up_exps", if it does. */
+void mo_chain_add_part(mo_chain *c, int unit, const char *name, int64_t bytes);
+
 /* A placement of a chain. */
 typedef struct mo_chain_placement {
     int *device; /* by unit; MO_CHAIN_NONE: in main memory that the cluster
                     does not have */
     bool *experts_on_host; /* by unit */
+    unsigned char *kept;   /* parts of these that are on the device all the
+                              same, a bit each */
 } mo_chain_placement;
+
+extern const char *const mo_chain_part_names[MO_CHAIN_PARTS];
 
 mo_status mo_chain_placement_new(const mo_chain *c, mo_chain_placement *p,
                                  mo_error *err);
@@ -124,5 +135,10 @@ typedef struct mo_chain_figures {
 
 void mo_chain_evaluate(const mo_chain *c, const mo_chain_placement *p,
                        mo_chain_figures *figures);
+
+/* Keeps parts of the experts of one layer of each device there, as many as fit
+ * and save time; returns whether there are any. */
+bool mo_chain_keep_parts(const mo_chain *c, mo_chain_placement *p,
+                         mo_chain_figures *figures);
 
 #endif

@@ -160,15 +160,41 @@ static void list_devices(const mo_runtime_case *it, device_list *list)
     }
 }
 
-static void put_experts(const mo_runtime_case *it, mo_out *out)
+/* The parts of a layer's experts that are in main memory. */
+static void put_parts(const mo_runtime_case *it, int u, mo_out *out)
 {
     int n = 0;
 
+    mo_out_printf(out, "blk\\.%d\\.ffn_", u - 1);
+    for (int i = 0; i < MO_CHAIN_PARTS; i++)
+        if (!(it->placement->kept[u] >> i & 1))
+            mo_out_printf(out, "%s%s", n++ == 0 ? "(" : "|",
+                          mo_chain_part_names[i]);
+    mo_out_text(out, ")_exps=CPU");
+}
+
+static void put_experts(const mo_runtime_case *it, mo_out *out)
+{
+    const mo_chain_placement *p = it->placement;
+    int n = 0, whole = 0;
+
     for (int u = 1; u <= it->chain->n_layers; u++)
-        if (it->placement->experts_on_host[u])
-            mo_out_printf(out, "%s%d", n++ == 0 ? " -ot 'blk\\.(" : "|", u - 1);
+        if (p->experts_on_host[u] && p->kept[u]) {
+            mo_out_text(out, n++ == 0 ? " -ot '" : ",");
+            put_parts(it, u, out);
+        }
+    for (int u = 1; u <= it->chain->n_layers; u++)
+        if (p->experts_on_host[u] && !p->kept[u]) {
+            if (whole++ == 0)
+                mo_out_printf(out, "%sblk\\.(", n++ == 0 ? " -ot '" : ",");
+            else
+                mo_out_text(out, "|");
+            mo_out_printf(out, "%d", u - 1);
+        }
+    if (whole > 0)
+        mo_out_text(out, ")\\.ffn_.*_exps=CPU");
     if (n > 0)
-        mo_out_text(out, ")\\.ffn_.*_exps=CPU'");
+        mo_out_text(out, "'");
 }
 
 static void write_command(const mo_runtime_case *it, mo_out *out)

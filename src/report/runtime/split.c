@@ -452,6 +452,7 @@ static mo_status search(splitter *s, const bool *allowed, mo_split *split,
             return fail_memory(s->c, allowed, err);
         if (i == 0)
             split->bound_ns = ns;
+        memset(split->placement.kept, 0, (size_t) s->c->n_units);
         memset(split->placement.experts_on_host, 0,
                (size_t) s->c->n_units *
                    sizeof *split->placement.experts_on_host);
@@ -462,7 +463,8 @@ static mo_status search(splitter *s, const bool *allowed, mo_split *split,
     }
     if (!split->figures.fits)
         return fail_memory(s->c, allowed, err);
-    if (!experts_are_equal(s->c)) {
+    if (mo_chain_keep_parts(s->c, &split->placement, &split->figures) ||
+        !experts_are_equal(s->c)) {
         s->fractional = true;
         s->byte_ns = 0;
         make_segments(s);

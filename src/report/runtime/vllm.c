@@ -61,7 +61,8 @@ const mo_runtime mo_runtime_vllm = {
     .name = "vllm",
     .help = "command line of vllm serve",
     .format = "transformers",
-    .rules = { .reserve_share = 0.1 }, /* --gpu-memory-utilization */
+    .rules = { .limits_context = true,
+               .reserve_share = 0.1 }, /* --gpu-memory-utilization */
     .default_name = "even split",
     .split_default = split_default,
     .write_command = write_command,
