@@ -117,7 +117,7 @@ MOIRAI_LIBRARY=$top_builddir/src/lib/libmoirai.so.1.0.0
 PYTHONPATH=$(dirname "$PYTHONPATH")/python
 export MOIRAI_LIBRARY PYTHONPATH
 ok "the library generates the same tokens" "$python" -c 'import moirai
-placement = moirai.place("chat.xml", "three.xml", rounds=1)
+placement = moirai.open("one.sol")
 ids = [[(5 * b + 3 * i) % 37 for i in range(7)] for b in range(2)]
 wanted = [tuple(map(int, line.split())) for line in open("wanted")]
 assert list(placement.generate(ids, len(wanted), threads=1)) == wanted
