@@ -618,6 +618,37 @@ MOIRAI_API moirai_status moirai_executor_write_plan(
     const moirai_executor *executor, const char *path, moirai_write_fn *write,
     void *context, moirai_error *err);
 
+/* Generator */
+
+/* Text that a language model generates: a placement of a workload with a phase
+ * for the prompt and one for each further token, moirai-workload(5). */
+
+typedef struct moirai_generator moirai_generator;
+
+/*
+ * Plans a valid placement and starts to generate n_tokens tokens for each
+ * sequence. prompt: n_ids ids, the sequences one after the other.
+ *
+ * Options: those of executors but in-flight; and temperature ("0": the most
+ * probable token), top-k, top-p, seed, stop (ids that end a sequence, several).
+ */
+MOIRAI_API moirai_status moirai_generator_open(
+    const moirai_placement *placement, const moirai_options *options,
+    const int64_t *prompt, size_t n_ids, int64_t n_tokens,
+    moirai_generator **generator, moirai_error *err);
+
+/* Stops it, after the current token, and frees everything. */
+MOIRAI_API void moirai_generator_free(moirai_generator *generator);
+
+/* Returns the number of sequences. */
+MOIRAI_API int64_t moirai_generator_batch(const moirai_generator *generator);
+
+/* Waits for the next token and sets ids, one for each sequence, and *more to 1;
+ * or to 0: there are no more. From one thread at a time. */
+MOIRAI_API moirai_status moirai_generator_next(moirai_generator *generator,
+                                               int64_t *ids, int *more,
+                                               moirai_error *err);
+
 /* Report */
 
 /* Writes a report of a valid placement as moirai-report(1) does, as

@@ -11,19 +11,15 @@
 #include <config.h>
 
 #include <errno.h>
-#include <libgen.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "driver/exec/device_units.h"
-#include "driver/exec/exec_job.h"
-#include "driver/exec/request_files.h"
 #include "exec/plan/ir/plan_json.h"
 #include "exec/runtime/pipeline/pipeline.h"
 #include "exec/tensor/mmap_file.h"
-#include "lib/handles.h"
+#include "lib/run_setup.h"
 
 /* Milliseconds between two looks at a pipeline that has stopped by itself. */
 enum { STOP_MS = 100 };
@@ -39,11 +35,7 @@ typedef struct request {
 } request;
 
 struct moirai_executor {
-    moirai_placement *placement; /* retained */
-    mo_arena *arena;             /* texts of the options */
-    mo_exec_options options;
-    mo_exec_job job; /* its review is borrowed from the placement */
-    mo_exec_units units;
+    mo_lib_run run;
     mo_tensor_desc *outputs; /* by output of the plan */
 
     pthread_t thread;
@@ -72,7 +64,7 @@ static mo_status take_request(void *context, int64_t number,
                               mo_tensor_dense *inputs, bool *end, mo_error *err)
 {
     moirai_executor *e = context;
-    const mo_exec_plan *plan = e->job.plan;
+    const mo_exec_plan *plan = e->run.job.plan;
     request *r;
 
     (void) err;
@@ -104,7 +96,7 @@ static mo_status finish_request(void *context, int64_t number,
                                 const mo_error *failure, mo_error *err)
 {
     moirai_executor *e = context;
-    const mo_exec_plan *plan = e->job.plan;
+    const mo_exec_plan *plan = e->run.job.plan;
     request *r;
 
     pthread_mutex_lock(&e->lock);
@@ -133,33 +125,12 @@ static void *serve(void *context)
 {
     moirai_executor *e = context;
     mo_error err = { 0 };
-    const mo_transport *transport = &mo_transport_local;
-    const mo_transport_world_options none = { .note = NULL };
-    mo_transport_world *world = NULL;
-    mo_pipeline_result result = { 0 };
-    mo_status status = transport->open(&none, &world, &err);
+    const mo_pipeline_options options = { .n_requests = INT64_MAX / 4,
+                                          .next = take_request,
+                                          .sink = finish_request,
+                                          .context = e };
+    mo_status status = mo_lib_run_pipeline(&e->run, options, &err);
 
-    if (status == MO_OK) {
-        const mo_run_plan_options run = { .transport = transport,
-                                          .world = world,
-                                          .backends = e->units.backends,
-                                          .units = e->units.options,
-                                          .rank_of = e->units.rank_of,
-                                          .runs = 1 };
-        const mo_pipeline_options options = {
-            .run = &run,
-            .n_slots = (int) e->options.in_flight,
-            .n_requests = INT64_MAX / 4,
-            .next = take_request,
-            .sink = finish_request,
-            .context = e,
-            .untimed = true,
-        };
-
-        status = mo_pipeline_run(e->job.plan, &options, &result, &err);
-        mo_pipeline_result_clear(&result);
-        transport->close(world);
-    }
     pthread_mutex_lock(&e->lock);
     e->ended = true;
     e->failure = err;
@@ -173,85 +144,6 @@ static void *serve(void *context)
     pthread_cond_broadcast(&e->changed);
     pthread_mutex_unlock(&e->lock);
     return NULL;
-}
-
-static mo_status keep_text(mo_arena *arena, const char **text, mo_error *err)
-{
-    if (!*text)
-        return MO_OK;
-    *text = mo_arena_text(arena, *text, strlen(*text));
-    return *text ? MO_OK : mo_fail_memory(err);
-}
-
-/* Copies the options of execution: those of the caller may be freed. */
-static mo_status keep_options(moirai_executor *e, const moirai_options *options,
-                              mo_error *err)
-{
-    mo_exec_config *wants = &e->options.wants;
-    const char **items;
-    mo_status status = MO_OK;
-
-    e->options = mo_lib_settings_of(options)->exec;
-    e->options.logger = (mo_driver_log){ .command = "moirai",
-                                         .quiet = true,
-                                         .print = mo_lib_print_message };
-    if (e->options.in_flight < 1)
-        e->options.in_flight = 1;
-    if (!wants->precision) {
-        const moirai_graph *graph = e->placement->instance->graph;
-        mo_math own = graph->formats.precision;
-
-        wants->precision = mo_math_name(own > MO_MATH_BF16 ? MO_MATH_F16 : own);
-    }
-    items =
-        mo_arena_array(e->arena, wants->weights_from.count + 1, sizeof *items);
-    if (!items)
-        return mo_fail_memory(err);
-    for (size_t i = 0; i < wants->weights_from.count && status == MO_OK; i++) {
-        items[i] = wants->weights_from.items[i];
-        status = keep_text(e->arena, &items[i], err);
-    }
-    wants->weights_from.items = items;
-    if (status == MO_OK)
-        status = keep_text(e->arena, &wants->backend, err);
-    if (status == MO_OK)
-        status = keep_text(e->arena, &wants->precision, err);
-    if (status == MO_OK)
-        status = keep_text(e->arena, &wants->cache, err);
-    if (status == MO_OK)
-        status = keep_text(e->arena, &wants->pin, err);
-    return status;
-}
-
-static mo_status make_plan(moirai_executor *e, mo_error *err)
-{
-    const moirai_placement *p = e->placement;
-    const mo_exec_options *o = &e->options;
-    mo_review *r = &e->job.review;
-    mo_status status = MO_OK;
-
-    if (moirai_placement_n_violations(p) > 0)
-        return mo_fail(err, MO_E_INPUT, "the placement is not valid: %.900s",
-                       moirai_placement_violation(p, 0));
-    *r = mo_lib_instance_review(p->instance);
-    r->evaluation = p->evaluation;
-    e->job.valid = true;
-    /* The folder of the graph is where its weights are. */
-    char *copy = strdup(r->located.graph);
-
-    e->job.folder = copy ? strdup(dirname(copy)) : NULL;
-    free(copy);
-    status = e->job.folder ? MO_OK : mo_fail_memory(err);
-    if (status == MO_OK)
-        status = mo_exec_units_make(p->instance->cluster->cluster, 1, 0,
-                                    &o->wants, &e->units, err);
-    if (status == MO_OK)
-        status = mo_exec_job_plan(o, &e->units, false, &e->job, err);
-    if (status == MO_OK)
-        status = mo_exec_requests_check_memory(
-            e->job.plan, &e->units, 0, (int) o->in_flight,
-            mo_exec_job_memory_left(o, &e->job), err);
-    return status;
 }
 
 static mo_status start_thread(moirai_executor *e, mo_error *err)
@@ -278,17 +170,13 @@ moirai_status moirai_executor_open(const moirai_placement *placement,
         return mo_lib_status(mo_fail_memory(e));
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->changed, NULL);
-    made->placement = mo_lib_retain_placement(placement);
-    made->arena = mo_arena_new();
-    status = made->arena ? keep_options(made, options, e) : mo_fail_memory(e);
-    if (status == MO_OK)
-        status = make_plan(made, e);
+    status = mo_lib_run_open(placement, options, 0, &made->run, e);
     if (status == MO_OK) {
-        int n = made->job.plan->n_outputs;
+        int n = made->run.job.plan->n_outputs;
 
         made->outputs = calloc((size_t) n + 1, sizeof *made->outputs);
         for (int i = 0; made->outputs && i < n; i++)
-            made->outputs[i] = mo_plan_output_desc(made->job.plan, i);
+            made->outputs[i] = mo_plan_output_desc(made->run.job.plan, i);
         status = made->outputs ? MO_OK : mo_fail_memory(e);
     }
     if (status == MO_OK)
@@ -319,13 +207,8 @@ void moirai_executor_free(moirai_executor *executor)
         e->requests = r->next;
         free(r);
     }
-    mo_plan_free(e->job.plan);
-    mo_weights_free(e->job.constants);
-    free(e->job.folder);
-    mo_exec_units_clear(&e->units);
+    mo_lib_run_clear(&e->run);
     free(e->outputs);
-    mo_arena_free(e->arena);
-    moirai_placement_free(e->placement);
     pthread_cond_destroy(&e->changed);
     pthread_mutex_destroy(&e->lock);
     free(e);
@@ -346,18 +229,18 @@ static void describe(const char *name, const mo_tensor_desc *desc,
 
 int moirai_executor_n_inputs(const moirai_executor *executor)
 {
-    return executor->job.plan->n_inputs;
+    return executor->run.job.plan->n_inputs;
 }
 
 int moirai_executor_n_outputs(const moirai_executor *executor)
 {
-    return executor->job.plan->n_outputs;
+    return executor->run.job.plan->n_outputs;
 }
 
 int moirai_executor_input(const moirai_executor *executor, int i,
                           moirai_tensor *tensor)
 {
-    const mo_exec_plan *plan = executor->job.plan;
+    const mo_exec_plan *plan = executor->run.job.plan;
 
     if (i < 0 || i >= plan->n_inputs)
         return -1;
@@ -368,7 +251,7 @@ int moirai_executor_input(const moirai_executor *executor, int i,
 int moirai_executor_output(const moirai_executor *executor, int i,
                            moirai_tensor *tensor)
 {
-    const mo_exec_plan *plan = executor->job.plan;
+    const mo_exec_plan *plan = executor->run.job.plan;
 
     if (i < 0 || i >= plan->n_outputs)
         return -1;
@@ -385,11 +268,11 @@ moirai_status moirai_executor_submit(moirai_executor *executor,
     request **end = &e->requests, *r = calloc(1, sizeof *r);
     mo_status status = MO_OK;
 
-    for (int i = 0; i < e->job.plan->n_inputs; i++)
+    for (int i = 0; i < e->run.job.plan->n_inputs; i++)
         if (!inputs[i])
             status = mo_fail(mo_lib_error(err), MO_E_USAGE,
                              "input '%.80s' has no bytes",
-                             e->job.plan->inputs[i].name);
+                             e->run.job.plan->inputs[i].name);
     if (!r)
         status = mo_fail_memory(mo_lib_error(err));
     if (status != MO_OK) {
@@ -464,6 +347,6 @@ moirai_status moirai_executor_write_plan(const moirai_executor *executor,
         mo_lib_open_output(path, write, context, &out, mo_lib_error(err));
 
     if (status == MO_OK)
-        mo_plan_write_json(executor->job.plan, out);
+        mo_plan_write_json(executor->run.job.plan, out);
     return mo_lib_status(mo_lib_close_output(out, status, mo_lib_error(err)));
 }

@@ -21,6 +21,7 @@ static const mo_lib_settings defaults = {
               .weights = MO_EXEC_NO_SEED,
               .runs = 1,
               .in_flight = 1,
+              .top_p = 1,
               .wants = { .backend = "auto",
                          .pin = "auto",
                          .streams = MO_EXEC_DEFAULT_STREAMS },
@@ -57,6 +58,9 @@ static void make_table(mo_lib_settings *s, table *t)
           .min = 0, .max = MO_PIPELINE_MAX_SLOTS },
         { 0, "threads", "N", NULL, MO_OPTION_INT, .to = &s->exec.wants.threads,
           .min = 0, .max = MO_BACKEND_MAX_THREADS },
+        MO_EXEC_SAMPLING_OPTIONS(&s->exec),
+        { 0, "seed", "N", NULL, MO_OPTION_INT, .to = &s->exec.seed, .min = 0,
+          .max = 9e15 },
         { 0, "random-weights", "SEED", NULL, MO_OPTION_INT,
           .to = &s->exec.weights, .min = 0, .max = 9e15 },
         { 0, "format", "FORMAT", NULL, MO_OPTION_TEXT, .to = &s->format,
@@ -128,6 +132,7 @@ void moirai_options_free(moirai_options *options)
     mo_read_options_free(&s->review.read);
     mo_option_list_free(&s->place.methods);
     mo_option_list_free(&s->exec.wants.weights_from);
+    mo_option_list_free(&s->exec.stop);
     mo_option_list_free(&s->report_methods);
     mo_arena_free(options->arena);
     free(options);

@@ -112,6 +112,28 @@ said, wanted = json.load(open("rank.0")), open("wanted").read().split("\n")[:-1]
 assert [" ".join(map(str, ids)) for ids in zip(*said["ids"])] == wanted
 assert said["ranks"] == 2'
 
+# The library.
+MOIRAI_LIBRARY=$top_builddir/src/lib/libmoirai.so.1.0.0
+PYTHONPATH=$(dirname "$PYTHONPATH")/python
+export MOIRAI_LIBRARY PYTHONPATH
+ok "the library generates the same tokens" "$python" -c 'import moirai
+placement = moirai.open("one.sol")
+ids = [[(5 * b + 3 * i) % 37 for i in range(7)] for b in range(2)]
+wanted = [tuple(map(int, line.split())) for line in open("wanted")]
+assert list(placement.generate(ids, len(wanted), threads=1)) == wanted
+with placement.generate(ids, 9) as some:
+    assert (next(some), next(some), some.batch) == (*wanted[:2], 2)
+    some.close()
+one = {"temperature": 9, "top_k": 1, "stop": [wanted[0][0], wanted[0][1]]}
+assert list(placement.generate(ids, 9, **one)) == wanted[:1]
+for ids, n, more in (([1, 2], 3, {}), (ids, 99, {}), (ids, 0, {}),
+                     (ids, 3, {"top_k": 3}), ([[37] * 7] * 2, 3, {})):
+    try:
+        placement.generate(ids, n, **more)
+        raise AssertionError(n)
+    except moirai.MoiraiError:
+        pass'
+
 # Drawn tokens.
 exits "a draw from one token" 0 generate "$steps" -q --temperature 2 \
     --top-k 1 chat.xml

@@ -263,13 +263,14 @@ def is_option(name):
 
 def options_are_keyword_arguments():
     special = {"self", "model", "cluster", "profile", "graph", "path",
-               "example_inputs", "name", "message", "progress"}
+               "example_inputs", "name", "message", "progress", "ids", "n"}
     seen = set()
     for call in (moirai.read, moirai.Graph.coarsen, moirai.instance,
                  moirai.place, moirai.solve, moirai.open, moirai.discover,
                  moirai.Instance, moirai.Instance.place, moirai.Instance.solve,
                  moirai.Instance.emit, moirai.Placement.emit,
-                 moirai.Placement.report, moirai.Placement.executor):
+                 moirai.Placement.report, moirai.Placement.executor,
+                 moirai.Placement.generate):
         for name, one in inspect.signature(call).parameters.items():
             assert one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL), call
             if name not in special:

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING
 from ._cluster import Cluster, Profile, cluster, discover
 from ._executor import Executor, Request, Tensor
 from ._functions import instance, methods, open, place, solve, solvers
+from ._generator import Generator
 from ._graph import Edge, Graph, Op, read
 from ._library import (MissingFileError, MoiraiError, Status, call, encode,
                        version)
@@ -43,8 +44,8 @@ from ._library import Path as _Path
 from ._placement import Instance, Placement, Schedule, ScheduledOp, Transfer
 from ._search_thread import Interrupted, Progress
 
-__all__ = ["Cluster", "Edge", "Executor", "Graph", "Instance", "Interrupted",
-           "MissingFileError", "MoiraiError", "Op", "Placement", "Profile",
+__all__ = ["Cluster", "Edge", "Executor", "Generator", "Graph", "Instance",
+           "Interrupted", "MissingFileError", "MoiraiError", "Op", "Placement", "Profile",
            "Progress", "Request", "Schedule", "ScheduledOp", "Status", "Tensor",
            "Transfer", "cluster", "discover", "instance", "load_plugin",
            "methods", "open", "place", "read", "solve", "solvers", "version"]

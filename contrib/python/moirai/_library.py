@@ -164,6 +164,8 @@ FALLIBLE: Dict[str, Tuple[Any, ...]] = {
                         POINTER(c_int64)),
     "executor_wait": (H, c_int64),
     "executor_write_plan": (H, *STREAM),
+    "generator_open": (H, H, POINTER(c_int64), c_size_t, c_int64, O),
+    "generator_next": (H, POINTER(c_int64), POINTER(c_int)),
     "report": (H, H, *STREAM),
     "plugin_load": (S,),
 }
@@ -208,6 +210,8 @@ OTHERS: Dict[str, Tuple[Any, Any]] = {
     "executor_n_outputs": (c_int, [H]),
     "executor_input": TENSOR,
     "executor_output": TENSOR,
+    "generator_free": (None, [H]),
+    "generator_batch": (c_int64, [H]),
     "method_name": (S, [c_int]),
     "solver_name": (S, [c_int]),
 }

@@ -11,6 +11,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, List,
 
 from ._cluster import Cluster, Profile
 from ._executor import Executor
+from ._generator import Generator
 from ._graph import Graph
 from ._library import (Flow, Handle, MoiraiError, Options, Path, Status, Texts,
                        TransferBuffer, View, create, encode, integers, output,
@@ -405,6 +406,32 @@ class Placement(Handle):
              "streams": streams, "cache": cache, "weights_from": weights_from,
              "random_weights": random_weights, "in_flight": in_flight,
              "memory_limit": memory_limit}, message)), self)
+
+    def generate(self, ids: Any, n: int, *, temperature: float = 0,
+                 top_k: Optional[int] = None, top_p: Optional[float] = None,
+                 seed: int = 0, stop: Sequence[int] = (),
+                 backend: Optional[str] = None,
+                 precision: Optional[str] = None,
+                 threads: Optional[int] = None, streams: Optional[int] = None,
+                 cache: Optional[Path] = None,
+                 weights_from: Union[Path, Sequence[Path], None] = None,
+                 random_weights: Optional[int] = None,
+                 memory_limit: Optional[int] = None,
+                 message: Optional[Callable[[str], None]] = None) -> Generator:
+        """Returns an iterator over n tokens that follow a prompt.
+
+        The placement is that of a workload for --generate of moirai-exec(1).
+        ids: a list of ids, or one of lists, a numpy array or a torch tensor.
+        temperature: 0 takes the most probable token.  stop: ids that end a
+        sequence.  Each token is a number; of several sequences, a tuple.
+        """
+        return Generator(self, ids, n, Options(
+            {"temperature": temperature, "top-k": top_k, "top-p": top_p,
+             "seed": seed, "stop": list(stop),
+             "backend": backend, "precision": precision, "threads": threads,
+             "streams": streams, "cache": cache, "weights_from": weights_from,
+             "random_weights": random_weights, "memory_limit": memory_limit},
+            message))
 
     def run(self, *inputs: Any, **named: Any) -> Any:
         """Runs it with default options, see Executor.run()."""

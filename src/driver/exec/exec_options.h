@@ -62,6 +62,21 @@ typedef struct mo_exec_options {
     int code; /* exit status if nothing failed */
 } mo_exec_options;
 
+/* Rows of an option table: the choice of tokens. */
+/* clang-format off */
+#define MO_EXEC_SAMPLING_OPTIONS(o)                                            \
+    { 0, "temperature", "T",                                                   \
+      "draw tokens at this temperature (default: the most probable)",          \
+      MO_OPTION_DOUBLE, .to = &(o)->temperature, .min = 0, .max = 1e3 },       \
+    { 0, "top-k", "K", "draw one of the K most probable tokens",               \
+      MO_OPTION_INT, .to = &(o)->top_k, .min = 1, .max = 1e9 },                \
+    { 0, "top-p", "P",                                                         \
+      "draw one of the tokens that have the probability P together",           \
+      MO_OPTION_DOUBLE, .to = &(o)->top_p, .min = 0, .max = 1 },               \
+    { 0, "stop", "ID", "end at this token; may be given several times",        \
+      MO_OPTION_LIST, .to = &(o)->stop }
+/* clang-format on */
+
 /* Returns the guard of all outputs; it borrows them. */
 mo_output_guard mo_exec_options_guard(const mo_exec_options *o);
 

@@ -153,6 +153,36 @@ static mo_status read_stop_ids(const mo_exec_options *o, mo_generate_run *g,
     return MO_OK;
 }
 
+static mo_status check_id(const mo_generate_run *g, const char *file,
+                          int64_t id, mo_error *err)
+{
+    if (id >= 0 && id < g->vocabulary)
+        return MO_OK;
+    return mo_fail_at(err, MO_E_INPUT, file, 0,
+                      "the prompt has the id %" PRId64
+                      ", and the vocabulary ends at %" PRId64,
+                      id, g->vocabulary - 1);
+}
+
+/* Copies the prompt of the caller. */
+static mo_status take_prompt(mo_generate_run *g, mo_error *err)
+{
+    const mo_tensor_desc *desc = &g->plan->inputs[g->phases[PREFILL].ids].desc;
+    char text[MO_TENSOR_DESC_TEXT_SIZE];
+    mo_status status;
+
+    if ((uint64_t) mo_tensor_desc_elements(desc) != g->n_given)
+        return mo_fail(err, MO_E_INPUT,
+                       "a prompt of %zu ids was given; the workload takes %s",
+                       g->n_given, mo_tensor_desc_format(desc, text));
+    status = mo_tensor_new(desc, &g->prompt, err);
+    for (size_t i = 0; i < g->n_given && status == MO_OK; i++) {
+        status = check_id(g, NULL, g->given[i], err);
+        mo_tensor_set_int(&g->prompt, (int64_t) i, g->given[i]);
+    }
+    return status;
+}
+
 static mo_status make_prompt(const mo_exec_options *o, mo_generate_run *g,
                              mo_error *err)
 {
@@ -160,6 +190,8 @@ static mo_status make_prompt(const mo_exec_options *o, mo_generate_run *g,
     int64_t n = mo_tensor_desc_elements(&input->desc);
     mo_status status;
 
+    if (g->given)
+        return take_prompt(g, err);
     if (!o->prompt) {
         mo_random random = { (uint64_t) o->seed };
 
@@ -176,15 +208,8 @@ static mo_status make_prompt(const mo_exec_options *o, mo_generate_run *g,
         status = mo_exec_input_check(input, o->prompt, &g->prompt.desc, err);
     if (status == MO_OK)
         status = mo_exec_input_convert(input, &g->prompt, err);
-    for (int64_t i = 0; i < n && status == MO_OK; i++) {
-        int64_t id = mo_tensor_get_int(&g->prompt, i);
-
-        if (id < 0 || id >= g->vocabulary)
-            return mo_fail_at(err, MO_E_INPUT, o->prompt, 0,
-                              "has the id %" PRId64 ", and the vocabulary ends "
-                              "at %" PRId64,
-                              id, g->vocabulary - 1);
-    }
+    for (int64_t i = 0; i < n && status == MO_OK; i++)
+        status = check_id(g, o->prompt, mo_tensor_get_int(&g->prompt, i), err);
     return status;
 }
 

@@ -42,6 +42,9 @@ typedef struct mo_generate_run {
     int64_t n, n_wanted; /* steps: done, at most */
     int64_t *ids;        /* [n_wanted][batch] */
     int64_t *times_ns;   /* by step: its end; one more, first: the begin */
+    /* Of the caller: the ids of the prompt, in place of a file; NULL: none. */
+    const int64_t *given;
+    size_t n_given;
     mo_tensor_dense prompt, token, position; /* inputs */
     mo_tensor_dense decode_position;
     mo_sampler *sampler;
@@ -59,9 +62,13 @@ typedef struct mo_generate_run {
 /* Fails with MO_E_USAGE if the options of generation contradict others. */
 mo_status mo_generate_check_options(const mo_exec_options *o, mo_error *err);
 
+/* Fails with MO_E_USAGE if the options of sampling contradict each other. */
+mo_status mo_generate_check_sampling(const mo_exec_options *o, mo_error *err);
+
 /* Finds the ports of the plan, reads the prompt, or makes a random one, and
  * allocates everything. Without speaks, at other ranks, only the plan is
- * checked. *g begins as zeros; the caller clears it. */
+ * checked. *g begins as zeros but for given, n_given, on_ids and context; the
+ * caller clears it. */
 mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_plan *plan,
                            bool speaks, mo_generate_run *g, mo_error *err);
 void mo_generate_clear(mo_generate_run *g);

@@ -33,6 +33,15 @@ static mo_status check_single(const mo_exec_options *o, mo_error *err)
     return MO_OK;
 }
 
+mo_status mo_generate_check_sampling(const mo_exec_options *o, mo_error *err)
+{
+    if (o->temperature > 0 || (o->top_k == 0 && o->top_p >= 1))
+        return MO_OK;
+    return mo_fail(err, MO_E_USAGE,
+                   "--top-k and --top-p need --temperature; without it the "
+                   "most probable token is taken");
+}
+
 mo_status mo_generate_check_options(const mo_exec_options *o, mo_error *err)
 {
     const struct {
@@ -47,11 +56,9 @@ mo_status mo_generate_check_options(const mo_exec_options *o, mo_error *err)
     };
 
     if (o->generate > 0) {
-        if (o->temperature <= 0 && (o->top_k > 0 || o->top_p < 1))
-            return mo_fail(err, MO_E_USAGE,
-                           "--top-k and --top-p need --temperature; without it "
-                           "the most probable token is taken");
-        return check_single(o, err);
+        mo_status status = mo_generate_check_sampling(o, err);
+
+        return status == MO_OK ? check_single(o, err) : status;
     }
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (own[i].given)
