@@ -95,6 +95,14 @@ typedef struct open_element {
     int n_namespaces; /* declared in its tag */
 } open_element;
 
+/* A tag that is not complete: the bytes that were searched for attributes, how
+ * many were found, and the quote that is open there, or 0. */
+typedef struct partial_tag {
+    size_t n_searched;
+    int n_found;
+    xmlChar quote;
+} partial_tag;
+
 struct mo_xml {
     xmlParserCtxtPtr parser;
     const mo_xml_handler *handler;
@@ -107,6 +115,7 @@ struct mo_xml {
     bool has_root;
     bool at_end;      /* there are no more bytes */
     int n_namespaces; /* in force */
+    partial_tag tag;
     char *text;
     size_t n_text, text_room;
     open_element open[MO_XML_MAX_DEPTH];
@@ -225,6 +234,7 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix,
     (void) prefix, (void) namespaces, (void) n_defaulted;
     if (xml->status != MO_OK)
         return;
+    xml->tag = (partial_tag){ .n_searched = 0 };
     element.line = tag_line(xml);
     if (!check_limits(xml, name, n_namespaces, n_attributes, element.line))
         return;
@@ -275,6 +285,7 @@ static void on_end(void *context, const xmlChar *name, const xmlChar *prefix,
     (void) prefix, (void) space;
     if (xml->status != MO_OK)
         return;
+    xml->tag = (partial_tag){ .n_searched = 0 };
     xml->line = current_line(xml);
     closed = &xml->open[--xml->depth];
     if (closed->wants_text && xml->n_text > closed->text_start) {
@@ -431,23 +442,22 @@ static mo_status parser_new(mo_xml *xml)
 }
 
 /* How many '=' stand outside quotes in what is there of a tag; 0 when it is
- * text, a comment or the like. */
-static int count_attributes(const xmlChar *at, const xmlChar *end)
+ * text, a comment or the like. Each byte is searched once. */
+static int count_attributes(partial_tag *tag, const xmlChar *text, size_t size)
 {
-    xmlChar quote = 0;
-    int n = 0;
-
-    if (end - at < 2 || at[0] != '<' || at[1] == '!' || at[1] == '?')
+    if (size < 2 || text[0] != '<' || text[1] == '!' || text[1] == '?')
         return 0;
-    for (; at < end; at++) {
-        if (quote)
-            quote = *at == quote ? 0 : quote;
-        else if (*at == '"' || *at == '\'')
-            quote = *at;
+    for (; tag->n_searched < size; tag->n_searched++) {
+        xmlChar c = text[tag->n_searched];
+
+        if (tag->quote)
+            tag->quote = c == tag->quote ? 0 : tag->quote;
+        else if (c == '"' || c == '\'')
+            tag->quote = c;
         else
-            n += *at == '=';
+            tag->n_found += c == '=';
     }
-    return n;
+    return tag->n_found;
 }
 
 /*
@@ -466,7 +476,7 @@ static void check_kept(mo_xml *xml)
                 "namespaces; write values as text or attribute values");
     else if (pending < MO_INPUT_BLOCK)
         return;
-    else if (count_attributes(input->cur, input->end) >
+    else if (count_attributes(&xml->tag, input->cur, pending) >
              MO_XML_MAX_ATTRIBUTES + MO_XML_MAX_NAMESPACES)
         STOP_AT(xml, MO_E_LIMIT, current_line(xml),
                 "a tag has more than %d attributes; drop those that mean "

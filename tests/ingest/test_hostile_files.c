@@ -102,6 +102,19 @@ static void several_attributes(document *d)
     put_tail(d);
 }
 
+/* The second tag is shorter than the first. */
+static void many_attributes_behind_a_long_tag(document *d)
+{
+    put_head(d, "op");
+    put(d, "<node id='a' b='");
+    put_many(d, 'x', MEGABYTE);
+    put(d, "'/><node id='b'");
+    for (int i = 0; i < 50000; i++)
+        put(d, " a%d='%d'", i, i);
+    put(d, "/>");
+    put_tail(d);
+}
+
 static void many_namespaces(document *d)
 {
     put_head(d, "op");
@@ -298,6 +311,8 @@ static const struct {
     { deep_elements, "f:1: element <x> is nested more than 256 deep" },
     { many_attributes, "f:1: a tag has more than 256 attributes" },
     { several_attributes, "f:1: element <node> has more than 256 attributes" },
+    { many_attributes_behind_a_long_tag,
+      "f:1: a tag has more than 256 attributes" },
     { many_namespaces, "f:1: more than 256 namespaces at element <x>" },
     { many_names, "f:1: too many different names" },
     { long_name, "f:1: a tag, comment or CDATA section is longer than" },

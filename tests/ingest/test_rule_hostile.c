@@ -10,7 +10,7 @@
 
 #include "tests/support/suite.h"
 
-enum { MAX_PORTS = 8, ROUNDS = 2000, FEW_ROUNDS = 300 };
+enum { MAX_PORTS = 8, ROUNDS = 2000, FEW_ROUNDS = 100 };
 
 static const int64_t sizes[] = {
     0, 1, 1, 2, 2, 3, 4, 5, 8, 1 << 20, (int64_t) 1 << 48

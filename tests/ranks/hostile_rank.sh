@@ -12,7 +12,8 @@ hostile=$top_builddir/tests/ranks/hostile_rank
 "$hostile" tls || skip_all "TLS is not built in"
 
 # Starts a pair: the number of the hostile rank and its word. The output of the
-# honest one is in NAME.out, its status in NAME.status.
+# honest one is in NAME.out, its status in NAME.status. Headers come behind the
+# handshake, whose key takes 0.1 s to derive: without a token.
 pair()
 {
     next_port
@@ -22,6 +23,7 @@ pair()
         MOIRAI_RANKS=2 MOIRAI_MASTER=127.0.0.1:$port
         MOIRAI_TOKEN=a-secret-of-two
         export MOIRAI_RANKS MOIRAI_MASTER MOIRAI_TOKEN
+        case $2 in header=*) unset MOIRAI_TOKEN ;; esac
         MOIRAI_RANK=$1 timeout -k 1 60 "$hostile" "$2" \
             >"$work/$name.hostile" 2>&1 </dev/null &
         status=0

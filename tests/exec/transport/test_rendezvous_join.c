@@ -28,12 +28,15 @@ static void join_all(join_rank *ranks, int n)
         join_hang_up(&ranks[r]);
 }
 
+/* With a token up to three ranks: each takes 0.1 s to derive its key. */
 START_TEST(all_are_connected_with_all)
 {
     join_rank ranks[JOIN_RANKS];
     int n = 1 + _i % JOIN_RANKS;
 
     join_set_up(ranks, n, _i < JOIN_RANKS ? 0 : join_free_port());
+    for (int r = 0; r < n; r++)
+        ranks[r].job.has_token = ranks[r].job.has_token && n <= 3;
     join_all(ranks, n);
 }
 END_TEST
