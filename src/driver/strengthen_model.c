@@ -21,7 +21,7 @@
 #define LARGE_WORK                                                             \
     INT64_C(2000000000)            /* less for each op, which is read and      \
                                     */
-#define WORK_PER_OP INT64_C(40000) /* placed by list schedulers */
+#define WORK_PER_OP INT64_C(60000) /* placed by list schedulers */
 #define LEAST_WORK  INT64_C(1000000000)
 enum { LARGE_OPS = 1000, PERIOD_ROUNDS = 4 };
 
