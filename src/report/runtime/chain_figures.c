@@ -148,7 +148,7 @@ bool mo_chain_keep_parts(const mo_chain *c, mo_chain_placement *p,
 {
     bool done[MO_CHAIN_MAX_DEVICES] = { false }, any = false;
 
-    for (int u = c->n_units - 1; u >= 0 && c->part_bytes; u--) {
+    for (int u = 0; u < c->n_units && c->part_bytes; u++) {
         int k = p->device[u];
 
         if (k == MO_CHAIN_NONE || done[k] || !p->experts_on_host[u])

@@ -189,6 +189,8 @@ typedef struct move {
     int64_t bytes;
 } move;
 
+/* The last of equal layers comes first: llama.cpp then needs smaller buffers.
+ */
 static int compare_moves(const void *a, const void *b)
 {
     const move *x = a, *y = b;
@@ -196,7 +198,7 @@ static int compare_moves(const void *a, const void *b)
 
     if (left != right)
         return left < right ? -1 : 1;
-    return x->unit - y->unit;
+    return y->unit - x->unit;
 }
 
 /* Memory of a segment, with all experts, and with the embedding where this is
