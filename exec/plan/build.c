@@ -113,7 +113,8 @@ static mo_status run_pipeline(const mo_plan_source *source, mo_exec_plan *plan,
         !mo_ablated(MO_ABLATION_concat_inplace))
         status = mo_pass_concat_inplace(source->concat_inplace, plan, err);
     if (status == MO_OK)
-        status = mo_pass_precision(source->storage_elem, plan, err);
+        status =
+            mo_pass_precision(source->storage_elem, source->earlier, plan, err);
     if (status == MO_OK)
         status = mo_pass_state_inplace(plan, err);
     if (status != MO_OK)

@@ -145,6 +145,7 @@ typedef struct mo_plan_phase {
 /* A constant that the plan owns. */
 typedef struct mo_plan_owned_constant {
     mo_tensor_dense value;
+    const void *narrowed; /* the f32 data that it was made of, or NULL */
     struct mo_plan_owned_constant *next;
 } mo_plan_owned_constant;
 

@@ -10,6 +10,7 @@
 
 #include "coarsen/coarsen_map.h"
 #include "cost/instance.h"
+#include "exec/plan/ir/plan.h"
 #include "exec/tensor/elem.h"
 #include "exec/weights/constants.h"
 #include "graph/graph.h"
@@ -28,6 +29,8 @@ typedef struct mo_plan_source {
      * a time of its own; can_jit, fuses_attention and concat_inplace are
      * ignored. */
     bool as_placed;
+    const mo_exec_plan *earlier; /* of another phase, which outlives the plan:
+                                    its narrowed weights are shared; or NULL */
     bool keeps_state; /* states stay on their devices between runs; else they
                          are inputs and outputs as others */
     bool layout;      /* allow convolutions in channels-last layout */

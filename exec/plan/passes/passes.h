@@ -57,9 +57,9 @@ mo_status mo_pass_concat_inplace(const bool *enabled, mo_exec_plan *plan,
                                  mo_error *err);
 
 /* Mixed precision: stores f32 tensors as storage_elem; the network's inputs
- * and outputs keep their type for the caller. */
-mo_status mo_pass_precision(mo_elem storage_elem, mo_exec_plan *plan,
-                            mo_error *err);
+ * and outputs keep their type for the caller. earlier: as in mo_plan_source. */
+mo_status mo_pass_precision(mo_elem storage_elem, const mo_exec_plan *earlier,
+                            mo_exec_plan *plan, mo_error *err);
 
 /* States: the output that writes a state gets the bytes of the input that reads
  * it. Last, when types and layouts are final. */

@@ -46,6 +46,23 @@ static int collect_constants(const mo_exec_plan *plan, constant_entry *entries)
     return n;
 }
 
+/* Returns the constant of an earlier plan that was made of the same data, or
+ * NULL. */
+static const mo_tensor_dense *find_narrowed(const mo_exec_plan *earlier,
+                                            mo_elem storage_elem,
+                                            const mo_tensor_dense *from)
+{
+    const mo_tensor_desc desc = { storage_elem, from->desc.shape };
+
+    for (const mo_plan_owned_constant *c = earlier ? earlier->owned_constants
+                                                   : NULL;
+         c; c = c->next)
+        if (c->narrowed == from->data &&
+            mo_tensor_desc_equal(&c->value.desc, &desc))
+            return &c->value;
+    return NULL;
+}
+
 /* Converts the constant of a value; shares the data of same where that is not
  * NULL. */
 static mo_status convert_constant(mo_exec_plan *plan, mo_elem storage_elem,
@@ -66,6 +83,7 @@ static mo_status convert_constant(mo_exec_plan *plan, mo_elem storage_elem,
         status = mo_tensor_new(&desc, &owned->value, err);
     if (status != MO_OK)
         return status;
+    owned->narrowed = from->data;
     owned->next = plan->owned_constants;
     plan->owned_constants = owned;
     if (!same) {
@@ -97,8 +115,8 @@ static void convert_program_types(mo_elem storage_elem, mo_point_program *point,
             point->operands[i].elem = storage_elem;
 }
 
-mo_status mo_pass_precision(mo_elem storage_elem, mo_exec_plan *plan,
-                            mo_error *err)
+mo_status mo_pass_precision(mo_elem storage_elem, const mo_exec_plan *earlier,
+                            mo_exec_plan *plan, mo_error *err)
 {
     mo_status status;
 
@@ -115,8 +133,14 @@ mo_status mo_pass_precision(mo_elem storage_elem, mo_exec_plan *plan,
         bool again = i > 0 && entries[i].data == entries[i - 1].data &&
                      entries[i].elements == entries[i - 1].elements;
 
-        status = convert_constant(plan, storage_elem, entries[i].value,
-                                  again ? made : NULL, &made, err);
+        const mo_tensor_dense *narrowed = find_narrowed(
+            earlier, storage_elem, plan->values[entries[i].value].constant);
+
+        if (narrowed)
+            made = narrowed;
+        else
+            status = convert_constant(plan, storage_elem, entries[i].value,
+                                      again ? made : NULL, &made, err);
         if (status == MO_OK)
             plan->values[entries[i].value].constant = made;
     }

@@ -107,6 +107,7 @@ mo_status mo_exec_job_plan_phases(const mo_exec_options *o,
     size_t n = (size_t) phases->n;
     mo_exec_plan **plans = calloc(n, sizeof(mo_exec_plan *));
     const char **names = calloc(n, sizeof(char *));
+    mo_plan_source own = *source;
     mo_status status;
 
     (void) o;
@@ -114,7 +115,8 @@ mo_status mo_exec_job_plan_phases(const mo_exec_options *o,
     status = plans && names && job->others ? MO_OK : mo_fail_memory(err);
     for (int p = 0; p < phases->n && status == MO_OK; p++) {
         names[p] = phases->items[p].name;
-        status = plan_phase(source, p, weights, job, &plans[p], err);
+        own.earlier = p > 0 ? plans[p - 1] : NULL;
+        status = plan_phase(&own, p, weights, job, &plans[p], err);
     }
     if (status == MO_OK)
         status = mo_plan_merge_phases(plans, names, phases->n, &job->plan, err);
