@@ -23,10 +23,10 @@
 
 /* What a job may spend in a round. */
 typedef struct mo_search_grant {
-    int64_t work;         /* units of mo_stop_spend(), of all items together */
-    int64_t segment_work; /* by jobs on segments since their schedules were
-                             composed last */
-    uint64_t seed;        /* of the job and round */
+    int64_t work;       /* units of mo_stop_spend(), of all items together */
+    int64_t fresh_work; /* by all jobs, since schedules of segments
+                                    were composed within memory last */
+    uint64_t seed;      /* of the job and round */
 } mo_search_grant;
 
 typedef struct mo_search_job {

@@ -159,7 +159,7 @@ static mo_status plan_job(void *self, const mo_search_grant *grant, int *n,
     (void) err;
     *n = !s->has_composed ||
          (s->n_merged > s->n_composed && mo_search_memory_repair_needed(s) &&
-          grant->segment_work >= mo_primal_rcsp_work(s->classes));
+          grant->fresh_work >= mo_primal_rcsp_work(s->classes));
     return MO_OK;
 }
 

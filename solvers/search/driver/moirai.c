@@ -68,7 +68,7 @@ typedef struct search {
     int n_rounds; /* with the opening one */
     item *items;  /* of the round */
     int n_items;
-    int64_t segment_work; /* since segments were composed last */
+    int64_t fresh_work; /* segments, by all jobs */
 } search;
 
 static mo_status open_jobs(search *m, mo_error *err)
@@ -144,7 +144,7 @@ static mo_status plan_items(search *m, round_kind kind, mo_error *err)
     m->n_items = 0;
     for (int i = 0; i < m->n_jobs && status == MO_OK; i++) {
         open_job *o = &m->jobs[i];
-        mo_search_grant grant = { .segment_work = m->segment_work,
+        mo_search_grant grant = { .fresh_work = m->fresh_work,
                                   .seed = mo_random_seed(
                                       m->s->task->seed + (uint64_t) m->n_rounds,
                                       (uint64_t) i) };
@@ -255,7 +255,7 @@ static void share_gain(search *m, double gain)
     for (int i = 0; i < m->n_jobs && all > 0; i++)
         mo_search_ledger_reward(&m->ledger, i, gain * n_used[i + 1] / all);
     memset(n_used, 0, sizeof m->s->n_used);
-    m->segment_work = 0;
+    m->fresh_work = 0;
 }
 
 static mo_status merge_items(search *m, round_kind kind, mo_error *err)
@@ -273,8 +273,7 @@ static mo_status merge_items(search *m, round_kind kind, mo_error *err)
         status = o->job->merge(o->self, &o->stop, err);
         gain -= mo_search_gap(m->s);
         work = atomic_exchange(&o->work, INT64_C(0));
-        if (o->job->on_segments)
-            m->segment_work += work;
+        m->fresh_work += work;
         if (o->job->composes)
             share_gain(m, gain);
         /* First passes gain much for little: no measure of what follows. */
