@@ -24,8 +24,8 @@
 /* What a job may spend in a round. */
 typedef struct mo_search_grant {
     int64_t work;       /* units of mo_stop_spend(), of all items together */
-    int64_t fresh_work; /* by all jobs, since schedules of segments
-                                    were composed within memory last */
+    int64_t fresh_work; /* by all jobs, since schedules of segments were
+                           composed within memory last */
     uint64_t seed;      /* of the job and round */
 } mo_search_grant;
 
