@@ -21,7 +21,7 @@ static mo_status print_ids(void *context, const int64_t *ids, int64_t batch,
     (void) context;
     for (int64_t b = 0; b < batch; b++)
         printf("%s%" PRId64, b > 0 ? " " : "", ids[b]);
-    putchar('\n');
+    fputc('\n', stdout);
     if (fflush(stdout) != 0)
         return mo_fail(err, MO_E_IO, "standard output cannot be written to");
     return MO_OK;
