@@ -30,9 +30,9 @@ for command in $commands; do
 done
 
 # An option of one name takes the same kind of value everywhere; the outputs of
-# moirai-exec are a folder.
-sort -u all | grep -v '^output=DIR moirai-exec$' | cut -d' ' -f1 | sort -u |
-    sed 's/=.*//' | uniq -d >ambiguous
+# moirai-exec are a folder, and its prompt is one of ids, not a length.
+sort -u all | grep -vE '^(output=DIR|prompt=FILE) moirai-exec$' |
+    cut -d' ' -f1 | sort -u | sed 's/=.*//' | uniq -d >ambiguous
 is "an option has one kind of value" "$(cat ambiguous)" ""
 
 for command in moirai moirai-place moirai-solve; do
