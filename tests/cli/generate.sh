@@ -127,7 +127,10 @@ with placement.generate(ids, 9) as some:
 one = {"temperature": 9, "top_k": 1, "stop": [wanted[0][0], wanted[0][1]]}
 assert list(placement.generate(ids, 9, **one)) == wanted[:1]
 for ids, n, more in (([1, 2], 3, {}), (ids, 99, {}), (ids, 0, {}),
-                     (ids, 3, {"top_k": 3}), ([[37] * 7] * 2, 3, {})):
+                     (ids, 3, {"top_k": 3}), ([[37] * 7] * 2, 3, {}),
+                     (list(zip(*ids)), 3, {}), (ids[0] + ids[1], 3, {}),
+                     ([ids[0], ids[1][1:]], 3, {}), (ids, 2**64 + 3, {}),
+                     ([[True] * 7] * 2, 3, {}), ([[1.5] * 7] * 2, 3, {})):
     try:
         placement.generate(ids, n, **more)
         raise AssertionError(n)
@@ -169,6 +172,21 @@ exits "options contradict" 2 generate 3 --check chat.xml
 exits "a part of all tokens" 2 generate 3 --top-p 0.5 chat.xml
 exits "a prompt alone" 2 moirai-exec --prompt ids.npy chat.xml
 exits "no token" 2 generate 3 --stop x chat.xml
+complains "a workload is not packed" 2 "does not pack workloads" \
+    moirai-exec --bundle chat.tar one.sol
+mkdir nan
+cp chat.xml chat.*.graphml nan
+# Weights, not the integers beside them, which are no normal numbers.
+ok "weights become NaN" "$python" -c 'import array
+words = array.array("f", open("chat.bin", "rb").read())
+words = array.array("f", (float("nan") if abs(x) > 1e-3 else x for x in words))
+open("nan/chat.bin", "wb").write(words.tobytes())'
+for options in "" "--temperature 1" "--temperature 1 --top-k 3 --top-p 0.5"; do
+    # Options are words.
+    # shellcheck disable=SC2086
+    complains "no logit is a number${options:+, }$options" 1 \
+        "no logit is a number" generate 3 $options nan/chat.xml
+done
 sed 's/chat.decode/other/' chat.xml >other.xml
 sed 's/>k\.0</>k.9</' chat.decode.graphml >other.graphml
 complains "phases have the same states" 1 "all phases need the same states" \

@@ -87,6 +87,11 @@ class Phase(torch.nn.Module):
 def ids_of(inputs):
     """The example prompt among the inputs."""
     if isinstance(inputs, dict):
+        mask = inputs.get("attention_mask")
+        if mask is not None and not bool((mask != 0).all()):
+            raise ExportError("--max-length needs prompts without padding: "
+                              "attention_mask has zeros; give prompts of "
+                              "equal length")
         inputs = [inputs.get("input_ids", next(iter(inputs.values()), None))]
     ids = inputs[0] if isinstance(inputs, (list, tuple)) and inputs else inputs
     if not isinstance(ids, torch.Tensor) or ids.dim() != 2 or \

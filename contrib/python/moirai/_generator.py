@@ -9,14 +9,28 @@ from ._library import (Handle, MoiraiError, Options, Status, call, create,
                        query)
 
 
-def flat(ids: Any) -> List[int]:
-    """The ids of all sequences, one sequence after the other."""
+def integer(one: Any, what: str) -> int:
+    """A number that the library takes as it is."""
+    if isinstance(one, bool) or not hasattr(one, "__index__"):
+        raise MoiraiError(Status.USAGE, f"{what} is {one!r}, not an integer")
+    if not -2**63 <= int(one) < 2**63:
+        raise MoiraiError(Status.USAGE, f"{what} has more than 64 bits")
+    return int(one)
+
+
+def rows_of(ids: Any) -> List[List[int]]:
+    """The ids by sequence."""
     if hasattr(ids, "tolist"):
         ids = ids.tolist()
-    numbers: List[int] = []
-    for one in ids:
-        numbers += flat(one) if isinstance(one, (list, tuple)) else [int(one)]
-    return numbers
+    rows = list(ids)
+    if not any(isinstance(row, (list, tuple)) for row in rows):
+        rows = [rows]
+    if any(not isinstance(row, (list, tuple)) or len(row) != len(rows[0])
+           for row in rows):
+        raise MoiraiError(Status.USAGE, "the prompt has sequences of unequal "
+                          "length; give [batch, length]")
+    return [[integer(one, "an id of the prompt") for one in row]
+            for row in rows]
 
 
 class Generator(Handle, Iterator[Union[int, Tuple[int, ...]]]):
@@ -28,12 +42,20 @@ class Generator(Handle, Iterator[Union[int, Tuple[int, ...]]]):
 
     def __init__(self, placement: Any, ids: Any, n: int,
                  options: Options) -> None:
-        prompt = flat(ids)
+        rows = rows_of(ids)
+        prompt = [one for row in rows for one in row]
         super().__init__("generator", create(
             "generator_open", placement, options,
-            (c_int64 * len(prompt))(*prompt), len(prompt), n))
+            (c_int64 * len(prompt))(*prompt), len(prompt),
+            integer(n, "the number of tokens")))
         self._placement = placement
         self.batch = int(query("generator_batch", self))
+        if self.batch != len(rows):
+            self.close()
+            raise MoiraiError(
+                Status.USAGE, f"the prompt has {len(rows)} sequences of "
+                f"{len(rows[0])}, the workload takes {self.batch} of "
+                f"{len(prompt) // self.batch}")
         self._ids = (c_int64 * self.batch)()
 
     def __next__(self) -> Union[int, Tuple[int, ...]]:

@@ -230,8 +230,13 @@ mo_status mo_bundle_write(const mo_exec_options *o, const mo_exec_job *job,
                           const char *path, mo_error *err)
 {
     packer p = { .o = o, .job = job };
-    mo_status status = mo_out_memory(&p.manifest, err);
+    mo_status status;
 
+    if (job->review.phases)
+        return mo_fail(err, MO_E_USAGE,
+                       "--bundle does not pack workloads; copy the graphs of "
+                       "the phases and their weights with the solution");
+    status = mo_out_memory(&p.manifest, err);
     if (status != MO_OK)
         return status;
     mo_out_text(p.manifest, MO_BUNDLE_FIRST_LINE "\n");

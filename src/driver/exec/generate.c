@@ -326,8 +326,8 @@ static bool is_stop(const mo_generate_run *g, int64_t id)
 }
 
 /* A sequence that is over repeats the id that has ended it. */
-static void choose_ids(mo_generate_run *g, int64_t step,
-                       const mo_tensor_dense *logits)
+static mo_status choose_ids(mo_generate_run *g, int64_t step,
+                            const mo_tensor_dense *logits, mo_error *err)
 {
     int64_t row = mo_tensor_desc_elements(&logits->desc) / g->batch;
     int64_t *ids = g->ids + step * g->batch;
@@ -339,9 +339,15 @@ static void choose_ids(mo_generate_run *g, int64_t step,
         }
         ids[b] = mo_sampler_choose(g->sampler, logits,
                                    (b + 1) * row - g->vocabulary);
+        if (ids[b] < 0)
+            return mo_fail(err, MO_E_INPUT,
+                           "token %" PRId64 ": no logit is a number; look for "
+                           "NaN in the weights, or take --precision f32",
+                           step);
         g->is_over[b] = is_stop(g, ids[b]);
         g->n_over += g->is_over[b];
     }
+    return MO_OK;
 }
 
 mo_status mo_generate_take(void *context, int64_t request,
@@ -357,7 +363,8 @@ mo_status mo_generate_take(void *context, int64_t request,
         return mo_fail(err, failure->status, "token %" PRId64 ": %s", request,
                        failure->text);
     }
-    choose_ids(g, request, &outputs[ports->logits]);
+    if (choose_ids(g, request, &outputs[ports->logits], err) != MO_OK)
+        return err ? err->status : MO_E_INPUT;
     g->times_ns[request + 1] = mo_stop_clock_ns();
     g->n = request + 1;
     return g->on_ids ? g->on_ids(g->context, g->ids + request * g->batch,

@@ -85,10 +85,10 @@ static double logit_at(const mo_tensor_dense *logits, int64_t i)
 static int64_t find_largest(const mo_sampler *s, const mo_tensor_dense *logits,
                             int64_t first)
 {
-    double most = logit_at(logits, first);
-    int64_t best = 0;
+    double most = -INFINITY;
+    int64_t best = -1;
 
-    for (int64_t i = 1; i < s->vocabulary; i++) {
+    for (int64_t i = 0; i < s->vocabulary; i++) {
         double x = logit_at(logits, first + i);
 
         if (x > most) {
@@ -138,7 +138,7 @@ int64_t mo_sampler_choose(mo_sampler *sampler, const mo_tensor_dense *logits,
     collect_best(s, logits, first);
     most = s->heap[0].weight;
     if (isinf(most))
-        return s->heap[0].id;
+        return most > 0 ? s->heap[0].id : -1;
     for (int64_t i = 0; i < s->n; i++) {
         s->heap[i].weight =
             exp((s->heap[i].weight - most) / s->options.temperature);

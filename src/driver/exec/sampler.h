@@ -26,8 +26,9 @@ mo_status mo_sampler_new(const mo_sampler_options *options, int64_t vocabulary,
                          mo_sampler **sampler, mo_error *err);
 void mo_sampler_free(mo_sampler *sampler);
 
-/* Returns a token by its logits, which are elements first and on. Of equal ones
- * the smallest id counts as the larger one; NaN is the smallest of all. */
+/* Returns a token by its logits, which are elements first and on; -1: all are
+ * NaN or minus infinity.  Of equal ones the smallest id counts as the larger
+ * one. */
 int64_t mo_sampler_choose(mo_sampler *sampler, const mo_tensor_dense *logits,
                           int64_t first);
 
