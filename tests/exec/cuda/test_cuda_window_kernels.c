@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Tests of exec/backend/cuda/kernels/{pool,interpolate}.c and algo/direct.h:
+/* Tests of exec/backend/cuda/kernels/{pool,interpolate}.c and algo/direct.c:
  * every tiling gives what the CPU does. */
 #include <config.h>
+
+#include <math.h>
 
 #include "tests/exec/cuda/cuda_pair.h"
 #include "tests/support/suite.h"
@@ -335,6 +337,42 @@ static const folded convs[] = {
         .groups = 2,
         .transposed = true },
       false },
+    /* transposed: windows side by side; places behind the end of a phase;
+     * phases without a tap; a dilation that is no multiple of the stride */
+    { { .sweep = SWEEP2(8, 2, 2, 0),
+        .batch = 2,
+        .in_channels = 20,
+        .out_channels = 24,
+        .groups = 1,
+        .transposed = true },
+      true },
+    { { .sweep = SWEEP2(7, 3, 2, 1),
+        .batch = 1,
+        .in_channels = 8,
+        .out_channels = 4,
+        .groups = 2,
+        .transposed = true },
+      true },
+    { { .sweep = SWEEP2(5, 1, 3, 0),
+        .batch = 1,
+        .in_channels = 3,
+        .out_channels = 5,
+        .groups = 1,
+        .transposed = true },
+      true },
+    { { .sweep = { .spatial = 2,
+                   .in = { 6, 7 },
+                   .kernel = { 3, 4 },
+                   .stride = { 3, 2 },
+                   .dilation = { 2, 3 },
+                   .pad_begin = { 1, 2 },
+                   .pad_end = { 0, 3 } },
+        .batch = 2,
+        .in_channels = 6,
+        .out_channels = 7,
+        .groups = 1,
+        .transposed = true },
+      true },
 };
 
 static mo_shape weights_of(const mo_call_conv *c)
@@ -371,6 +409,35 @@ START_TEST(convolutions_are_the_same)
                       conv.sweep.out));
     if (_i % 4 < 2)
         case_after(&c, 1, conv.channels_last, 1);
+    check(&c, (uint64_t) _i);
+    case_end(&c);
+}
+END_TEST
+
+/* A tap that is not finite reaches the places that read it, and no others:
+ * those of its phase. */
+START_TEST(a_transposed_convolution_reads_the_taps_of_a_phase)
+{
+    mo_call_conv conv = { .sweep = SWEEP2(4, 2, 2, 0),
+                          .batch = 1,
+                          .in_channels = 3,
+                          .out_channels = 5,
+                          .groups = 1,
+                          .transposed = true };
+    call_case c;
+    float *weights;
+
+    set_out(&conv.sweep, true);
+    conv.channels_last = _i % 2;
+    case_begin(&c, MO_CALL_CONV);
+    c.call.u.conv = conv;
+    case_in(&c, MO_ELEM_F32, image_of(1, 3, 2, conv.sweep.in), (uint64_t) _i);
+    weights =
+        case_in(&c, MO_ELEM_F32, weights_of(&conv), (uint64_t) _i + 1)->data;
+    weights[1] = INFINITY;
+    weights[2] = NAN;
+    c.constant = _i / 2 ? 2 : 0;
+    case_out(&c, MO_ELEM_F32, image_of(1, 5, 2, conv.sweep.out));
     check(&c, (uint64_t) _i);
     case_end(&c);
 }
@@ -420,5 +487,6 @@ SUITE(cuda_window_kernels)
     EACH(interpolations_are_the_same, 20);
     TEST(what_is_not_resized_is_copied);
     EACH(convolutions_are_the_same, 2 * COUNT(convs));
+    EACH(a_transposed_convolution_reads_the_taps_of_a_phase, 4);
     EACH(products_of_all_types_are_the_same, 10);
 }

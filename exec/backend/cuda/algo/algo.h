@@ -23,8 +23,9 @@ typedef struct mo_cuda_algo_problem {
     const mo_backend_operand *in;
     const mo_tensor_desc *out;
     /* CONV with constant weights and channels last: the weights as [out,
-     * spatial, in / groups]; 0 otherwise (in[1] is read as it is). With TF32
-     * they are rounded to it already. */
+     * spatial, in / groups], transposed as [in, spatial, out / groups]; 0
+     * otherwise (in[1] is read as it is). With TF32 they are rounded to it
+     * already. */
     CUdeviceptr weights;
     /* The constant weights, or a constant b without batches, in the layout of
      * our tensor core kernels: [out or n][pitch], k running fastest as it does

@@ -99,10 +99,26 @@ static mo_status emit_tiled_gemm(const mo_backend_unit *unit,
 
 #include "exec/backend/cuda/algo/direct_conv.inc"
 
-/* Returns whether packed weights exist and their order fits. */
-static bool has_packed_weights(const mo_cuda_algo_problem *problem)
+enum { MAX_PHASES = 16 }; /* along a dimension */
+
+/* Phases of the places of a transposed convolution along a dimension, by place
+ * modulo stride: tap k is read by those where place + pad - k * dilation is a
+ * multiple of the stride. Sets *inverse to that of the dilation. */
+static int64_t count_phases(const mo_call_conv *c, const mo_call_window *sweep,
+                            int d, int64_t *inverse)
 {
-    return problem->weights && !problem->call->u.conv.transposed;
+    int64_t stride = c->transposed ? sweep->stride[d] : 1;
+    int64_t dilation = sweep->dilation[d] % stride;
+
+    *inverse = 1;
+    if (stride > MAX_PHASES)
+        return 1;
+    while (*inverse < stride && *inverse * dilation % stride != 1)
+        ++*inverse;
+    if (*inverse < stride)
+        return stride;
+    *inverse = 1;
+    return 1;
 }
 
 static mo_status emit_conv(mo_backend_unit *unit,
@@ -116,17 +132,16 @@ static mo_status emit_conv(mo_backend_unit *unit,
     int64_t others[] = { mo_tensor_desc_elements(&problem->in[0].desc),
                          mo_tensor_desc_elements(&problem->in[1].desc) };
     tiled_gemm tiles = { .z = c->batch * c->groups,
-                         .m = mo_call_window_volume(sweep.out),
+                         .m = 1,
                          .n = c->out_channels / c->groups,
-                         .k = c->in_channels / c->groups *
-                              mo_call_window_volume(sweep.kernel),
+                         .k = c->in_channels / c->groups,
                          .left_by_k = c->channels_last,
                          .right_by_k = !c->transposed,
                          .to_by_m = !c->channels_last };
 
     for (int i = 0; i < 2; i++)
         elements = others[i] > elements ? others[i] : elements;
-    if (has_packed_weights(problem)) {
+    if (problem->weights) {
         algo->weights = problem->weights;
         algo->base.consumed |= (uint64_t) 1 << 1;
     }
@@ -134,6 +149,17 @@ static mo_status emit_conv(mo_backend_unit *unit,
                        mo_cuda_window_max_index(&sweep, elements));
     mo_cuda_emit_epilogue(code, problem->call, &problem->out[0], 1);
     mo_cuda_emit_window(code, &sweep);
+    for (int d = 0; d < MO_CALL_MAX_SPATIAL; d++) {
+        int64_t inverse, phases = count_phases(c, &sweep, d, &inverse);
+
+        mo_cuda_source_printf(code,
+                              "#define PHASES%d ((PLACE) %lld)\n"
+                              "#define INVERSE%d ((PLACE) %lld)\n",
+                              d, (long long) phases, d, (long long) inverse);
+        tiles.z *= phases;
+        tiles.m *= mo_ceil_div(sweep.out[d], phases);
+        tiles.k *= mo_ceil_div(sweep.kernel[d], phases);
+    }
     mo_cuda_source_printf(
         code,
         "typedef %s A;\n#define LAST %d\n#define TRANSPOSED %d\n"
@@ -143,7 +169,7 @@ static mo_status emit_conv(mo_backend_unit *unit,
         "#define IN_GROUP (IN_CHANNELS / GROUPS)\n"
         "#define OUT_GROUP (OUT_CHANNELS / GROUPS)\n",
         problem->out[0].elem == MO_ELEM_F64 ? "double" : "float",
-        c->channels_last, c->transposed, has_packed_weights(problem),
+        c->channels_last, c->transposed, problem->weights != 0,
         (long long) c->groups, (long long) c->in_channels,
         (long long) c->out_channels);
     mo_cuda_source_append(code, conv_source);

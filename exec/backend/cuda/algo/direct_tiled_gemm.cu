@@ -99,8 +99,9 @@ MO_KERNEL_OF(direct, THREADS)(const T *a, const T *b, T *out, struct mo_extra p)
 #pragma unroll
         for (int j = 0; j < TN; j++) {
             const PLACE m = m0 + i * SIDE + tm, n = n0 + j * SIDE + tn;
+            const PLACE at = m < (PLACE) M && n < (PLACE) N ? to(z, m, n) : -1;
             const R v = (R) sums[i][j];
-            if (m < (PLACE) M && n < (PLACE) N)
-                finish1(to(z, m, n), &v, p, out);
+            if (at >= 0)
+                finish1(at, &v, p, out);
         }
 }

@@ -148,14 +148,16 @@ static bool conv_packing(const mo_backend_unit *unit,
 {
     const mo_call_conv *c = &problem->call->u.conv;
 
-    if (!c->channels_last || c->transposed || c->groups < 1)
+    if (!c->channels_last || c->groups < 1)
         return false;
-    *p = (pack_job){ .from = problem->in[1].constant,
-                     .elem = problem->in[1].desc.elem,
-                     .rows = c->out_channels,
-                     .count = c->in_channels / c->groups,
-                     .inner = 1,
-                     .inner_step = 1 };
+    *p = (pack_job){
+        .from = problem->in[1].constant,
+        .elem = problem->in[1].desc.elem,
+        .rows = c->transposed ? c->in_channels : c->out_channels,
+        .count = (c->transposed ? c->out_channels : c->in_channels) / c->groups,
+        .inner = 1,
+        .inner_step = 1
+    };
     for (int d = 0; d < c->sweep.spatial; d++)
         p->inner *= c->sweep.kernel[d];
     p->row = p->count * p->inner;
@@ -197,7 +199,8 @@ static bool matmul_packing(const mo_backend_unit *unit,
 static mo_status pack_conv(mo_backend_unit *unit, mo_cuda_algo_problem *problem,
                            mo_error *err)
 {
-    bool columns = mo_cuda_algo_kind_wanted(problem, "tensor");
+    bool columns = !problem->call->u.conv.transposed &&
+                   mo_cuda_algo_kind_wanted(problem, "tensor");
     bool weights = !columns || !problem->only;
     mo_status status = MO_OK;
     int64_t pitch;

@@ -448,27 +448,18 @@ static bool has_no_negative_pads(const mo_call_window *sweep)
     return true;
 }
 
-/* Weights have the layout of the data: packed for channels last, where the
- * packing is not that of a transposed convolution, and as they are
- * otherwise. */
-static bool has_supported_layout(const mo_cuda_algo_problem *problem)
-{
-    const mo_call_conv *conv = &problem->call->u.conv;
-
-    if (conv->channels_last)
-        return problem->weights != 0 && !conv->transposed;
-    return true;
-}
-
 bool mo_cuda_cudnn_supports(const mo_cuda_algo_problem *problem)
 {
+    const mo_call_conv *conv = &problem->call->u.conv;
     mo_elem elem = problem->out[0].elem;
 
+    /* Weights have the layout of the data: packed for channels last, and as
+     * they are otherwise. */
     return problem->call->kind == MO_CALL_CONV &&
            (elem == MO_ELEM_F32 || elem == MO_ELEM_F16 ||
             elem == MO_ELEM_BF16) &&
            problem->in[0].desc.elem == elem &&
            problem->in[1].desc.elem == elem &&
-           has_no_negative_pads(&problem->call->u.conv.sweep) &&
-           has_supported_layout(problem);
+           has_no_negative_pads(&conv->sweep) &&
+           (!conv->channels_last || problem->weights);
 }
