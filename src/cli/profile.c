@@ -72,7 +72,7 @@ int main(int argc, char **argv)
           "llama: the device, in place of the name in the file", MO_OPTION_TEXT,
           .to = &o.device },
         { 'c', "cluster", "FILE|NAME",
-          "run: the devices (default cpu); llama: has --device", MO_OPTION_TEXT,
+          "run, llama: the devices (run: default cpu)", MO_OPTION_TEXT,
           .to = &o.cluster, .suggest = mo_suggest_cluster },
         { 0, "fusion", "SET|FILE", "run: " MO_PREPARE_FUSION_HELP,
           MO_OPTION_TEXT, .to = &o.fusion, .suggest = mo_suggest_fusion },
