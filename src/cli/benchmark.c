@@ -14,12 +14,29 @@
 #include "driver/output_guard.h"
 #include "driver/suggest.h"
 
+/* The page must not replace a file that an option names; mo_benchmark() checks
+ * those that are found. */
+static mo_status check_page(const mo_benchmark_options *o, const char *model,
+                            mo_error *err)
+{
+    const mo_output_guard guard = { .outputs = &o->page, .n = 1 };
+    const char *inputs[] = { model, o->fusion, o->python };
+    mo_status status = mo_output_guard_check_inputs(
+        &guard, inputs, sizeof inputs / sizeof *inputs, err);
+
+    /* FILE or NAME=FILE, and a name may contain '='. */
+    for (size_t i = 0; i < o->inputs.count; i++)
+        for (const char *at = o->inputs.items[i]; at && status == MO_OK;
+             at = strchr(at, '='), at = at ? at + 1 : NULL)
+            status = mo_output_guard_check_input(&guard, at, err);
+    return status;
+}
+
 static mo_status run_benchmark(void *context, char **operands,
                                size_t n_operands, mo_error *err)
 {
     mo_benchmark_options *o = context;
-    const mo_output_guard guard = { .outputs = &o->page, .n = 1 };
-    mo_status status = mo_output_guard_check_input(&guard, operands[0], err);
+    mo_status status = check_page(o, operands[0], err);
 
     (void) n_operands;
     if (strcmp(operands[0], "-") == 0)

@@ -256,12 +256,24 @@ static mo_status print_report(const settings *s, const model_files *files,
 {
     const char *output = s->outputs[SOLUTION].path;
     bool to_stdout = output && strcmp(output, "-") == 0;
+    mo_runtime_settings made = { .runtime = NULL };
+    int *by_op = NULL;
     mo_out *out;
     mo_status status = mo_out_open(to_stdout ? "/dev/stderr" : "-", &out, err);
 
     if (status != MO_OK)
         return status;
-    mo_cli_solve_report(selection, selector, c, s->json, out);
+    if (s->json && s->settings_of && selection->best && !output)
+        status = mo_place_runtime_make_settings(
+            s->settings_of, &selector->review.problem,
+            selection->best->evaluation.schedule->device, &by_op, &made, err);
+    if (status == MO_OK)
+        mo_cli_solve_report(selection, selector, c, &made, s->json, out);
+    free(by_op);
+    if (status != MO_OK) {
+        mo_out_abandon(out);
+        return status;
+    }
     if (!s->json && selection->best) {
         const mo_answer_evaluation *j = &selection->best->evaluation;
 

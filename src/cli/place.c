@@ -111,16 +111,22 @@ static mo_status write_solution(settings *s, const mo_place_comparison *c,
     return status == MO_OK ? mo_output_files_commit(output, 1, err) : status;
 }
 
-/* Settings without a file of their own come before the report. */
+/* Settings without a file of their own come before the report, or are part of
+ * it; in that case the caller frees *by_op. */
 static mo_status print_settings(const settings *s, const mo_place_comparison *c,
-                                const mo_problem *problem, mo_error *err)
+                                const mo_problem *problem, int **by_op,
+                                mo_runtime_settings *made, mo_error *err)
 {
     const mo_place_result *best = mo_place_comparison_best(c);
     mo_out *out;
     mo_status status;
 
-    if (!s->settings_of || s->outputs[SOLUTION].path || s->json || !best)
+    if (!s->settings_of || s->outputs[SOLUTION].path || !best)
         return MO_OK;
+    if (s->json)
+        return mo_place_runtime_make_settings(s->settings_of, problem,
+                                              best->placed.schedule->device,
+                                              by_op, made, err);
     status = mo_out_open("-", &out, err);
     if (status != MO_OK)
         return status;
@@ -187,6 +193,8 @@ static mo_status place_graph(settings *s, const char *path,
     mo_problem problem = { 0 };
     mo_solver_install found = { 0 };
     mo_place_comparison c = { 0 };
+    mo_runtime_settings made = { .runtime = NULL };
+    int *by_op = NULL;
     mo_driver_signals *watch = NULL;
     /* Whether opening the path would block until its other end is opened. */
     struct stat info;
@@ -220,9 +228,11 @@ static mo_status place_graph(settings *s, const char *path,
     if (status == MO_OK)
         status = write_solution(s, &c, &problem, err);
     if (status == MO_OK)
-        status = print_settings(s, &c, &problem, err);
+        status = print_settings(s, &c, &problem, &by_op, &made, err);
+    c.report.settings = &made;
     if (status == MO_OK)
         status = print_report(s, &c.report, err);
+    free(by_op);
     if (status == MO_OK)
         status = mo_place_comparison_exit_status(&c, &s->code, err);
     mo_place_comparison_clear(&c);

@@ -75,7 +75,7 @@ static mo_status write_results(const settings *s,
     if (status == MO_OK)
         status = mo_out_open(to_stdout ? "/dev/stderr" : "-", &out, err);
     if (status == MO_OK) {
-        mo_cli_solve_report(selection, selector, c, s->json, out);
+        mo_cli_solve_report(selection, selector, c, NULL, s->json, out);
         if (selection->best && !s->json && !to_stdout)
             mo_out_printf(out, "%-12s%s\n", "written to", path);
         status = mo_out_commit(out, err);

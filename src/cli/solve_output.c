@@ -325,13 +325,16 @@ static void report_claimed(const mo_answer_selection *selection,
 
 void mo_cli_solve_report(const mo_answer_selection *selection,
                          const mo_answer_selector *selector,
-                         const mo_portfolio *c, bool json, mo_out *out)
+                         const mo_portfolio *c,
+                         const mo_runtime_settings *settings, bool json,
+                         mo_out *out)
 {
     const mo_portfolio_member *e = most_informative_member(selection, c);
 
     if (e->evaluated) {
         mo_report_verdict report = mo_review_report(&selector->review);
 
+        report.settings = settings;
         report.evaluation = &e->evaluation;
         report.solver = name_of(e);
         report.status = selection->best ? selection->status : "invalid";

@@ -21,7 +21,9 @@ mo_status mo_cli_solve_write(const mo_answer_selection *selection,
 /* Prints the report. */
 void mo_cli_solve_report(const mo_answer_selection *selection,
                          const mo_answer_selector *selector,
-                         const mo_portfolio *portfolio, bool json, mo_out *out);
+                         const mo_portfolio *portfolio,
+                         const mo_runtime_settings *settings, bool json,
+                         mo_out *out);
 
 /* Returns the exit status of the selection. */
 int mo_cli_solve_exit_status(const mo_answer_selection *selection);

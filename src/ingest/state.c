@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/intern.h"
 #include "base/minmax.h"
 #include "graph/op_attrs.h"
@@ -34,6 +35,22 @@ static const char *state_of(const mo_op *op, size_t *length)
 
     *length = op->state ? strlen(op->state) : id ? id->length : 0;
     return op->state ? op->state : id ? id->text : NULL;
+}
+
+int64_t mo_state_bytes(const mo_graph *g)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < g->n_ops; i++) {
+        const mo_op *op = &g->ops[i];
+        size_t length;
+
+        if (state_of(op, &length) && op->output_bytes > 0 &&
+            (is_kind(op, "ReadValue") || mo_graph_in_degree(g, i) == 0) &&
+            !mo_int64_add(bytes, op->output_bytes, &bytes))
+            return INT64_MAX;
+    }
+    return bytes;
 }
 
 static int find_root(int *parent, int op)

@@ -20,4 +20,8 @@
  */
 mo_status mo_state_apply(mo_graph *g, mo_error *err);
 
+/* Returns the bytes of all states that the graph reads; those of unknown size
+ * are not counted. */
+int64_t mo_state_bytes(const mo_graph *g);
+
 #endif

@@ -7,8 +7,10 @@
 
 #include "base/json_writer.h"
 #include "base/utf8.h"
+#include "graph/phases.h"
 #include "ingest/infer/dims.h"
 #include "ingest/llm/summary.h"
+#include "ingest/state.h"
 #include "report/format_units.h"
 #include "report/top_ops.h"
 
@@ -117,6 +119,22 @@ static void put_layers(const mo_llm_summary *s, mo_out *out)
     mo_out_char(out, '\n');
 }
 
+static void put_phases(const mo_phases *phases, mo_out *out)
+{
+    char text[MO_FORMAT_SIZE], name[SHOWN_SIZE];
+
+    for (int p = 0; phases && p < phases->n; p++) {
+        const mo_phase *it = &phases->items[p];
+
+        mo_out_printf(
+            out, "%-12s%s: weight %" PRId64 ", %d ops, states %s\n",
+            p == 0 ? "phases" : "",
+            mo_utf8_escape_controls(name, sizeof name, it->name), it->weight,
+            it->graph->n_ops,
+            mo_format_bytes((double) mo_state_bytes(it->graph), text));
+    }
+}
+
 static void put_types(const mo_llm_summary *s, mo_out *out)
 {
     char text[MO_FORMAT_SIZE];
@@ -217,6 +235,7 @@ mo_status mo_report_graph_text(const mo_report_graph *description, mo_out *out,
     mo_out_char(out, '\n');
     put_bytes(out, "traffic", knows_traffic(description->graph),
               description->summary->bytes);
+    put_phases(description->graph->phases, out);
     if (description->decoder)
         put_decoder(description->decoder, out);
     put_heaviest(description->graph, &heaviest, out);
@@ -239,6 +258,22 @@ static void json_bytes(mo_json_writer *w, const char *key, int64_t bytes)
         mo_json_put_null(w, key);
     else
         mo_json_put_int(w, key, bytes);
+}
+
+static void json_phases(mo_json_writer *w, const mo_phases *phases)
+{
+    mo_json_begin_array(w, "phases", MO_JSON_LINES);
+    for (int p = 0; p < phases->n; p++) {
+        const mo_phase *it = &phases->items[p];
+
+        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+        mo_json_put_text(w, "name", it->name);
+        mo_json_put_int(w, "weight", it->weight);
+        mo_json_put_int(w, "ops", it->graph->n_ops);
+        mo_json_put_int(w, "state_bytes", mo_state_bytes(it->graph));
+        mo_json_end(w);
+    }
+    mo_json_end(w);
 }
 
 static void json_decoder(mo_json_writer *w, const mo_llm_summary *s)
@@ -305,6 +340,8 @@ mo_status mo_report_graph_json(const mo_report_graph *description, mo_out *out,
     json_amount(&w, "flops", s->flops);
     json_amount(&w, "bytes", s->bytes);
     mo_json_put_int(&w, "ops_without_flops", s->ops_without_flops);
+    if (d->graph->phases)
+        json_phases(&w, d->graph->phases);
     if (d->decoder)
         json_decoder(&w, d->decoder);
     mo_json_put_text(&w, "heaviest_by", heaviest.by ? heaviest.by->key : NULL);

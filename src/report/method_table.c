@@ -347,6 +347,8 @@ void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
         mo_out_printf(out, "%.3f", row->seconds);
         if (i == 0 && p->losses && mo_report_methods_best(p))
             json_losses(p, &w);
+        if (i == 0)
+            mo_runtime_put_settings(p->settings, &w);
         mo_json_end(&w);
     }
     mo_json_end(&w);

@@ -395,6 +395,7 @@ void mo_report_verdict_json(const mo_report_verdict *r, mo_out *out)
         mo_json_put_double(&w, "cross_check_seconds", r->cross_check_s);
     if (j->schedule)
         json_placement(r->x, j->schedule, &w);
+    mo_runtime_put_settings(r->settings, &w);
     mo_json_begin_array(&w, "violations", MO_JSON_LINES);
     for (int i = 0; i < mo_answer_evaluation_count(j); i++)
         mo_json_put_text(&w, NULL, mo_answer_evaluation_violation(j, i));

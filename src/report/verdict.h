@@ -12,6 +12,7 @@
 #include "base/out.h"
 #include "cost/instance.h"
 #include "report/rules.h"
+#include "report/runtime/runtime.h"
 #include "schedule/regime.h"
 #include "solvers/answer/evaluation.h"
 
@@ -67,6 +68,7 @@ typedef struct mo_report_verdict {
     double seconds;                /* negative: unknown */
     const mo_report_phase *phases; /* NULL: it is no workload */
     int n_phases;
+    const mo_runtime_settings *settings; /* in JSON; NULL: none */
 } mo_report_verdict;
 
 void mo_report_verdict_text(const mo_report_verdict *report, mo_out *out);

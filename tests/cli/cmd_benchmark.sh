@@ -77,4 +77,18 @@ complains "no such model" 1 'nowhere.onnx' moirai-benchmark -q --gpus none \
     "$work/nowhere.onnx"
 complains "the model is no output" 2 'model.onnx' \
     moirai-benchmark -o "$model" "$model"
+for file in "$work/input.npy" "$work/fusion.txt" "$work/machine.xml"; do
+    echo precious >"$file"
+done
+complains "nor is an input" 2 "$work/input.npy, which is read" \
+    moirai-benchmark -q -i "image=$work/input.npy" -o "$work/input.npy" "$model"
+complains "nor a file of rules" 2 "--output would replace $work/fusion.txt" \
+    moirai-benchmark -q --fusion "$work/fusion.txt" -o "$work/fusion.txt" \
+    "$model"
+complains "what is kept does not replace it" 2 \
+    "--keep would replace $work/machine.xml" \
+    moirai-benchmark -q --keep "$work" "$work/machine.xml"
+is "all are there" \
+    "$(cat "$work/input.npy" "$work/fusion.txt" "$work/machine.xml" | uniq)" \
+    precious
 done_testing

@@ -222,6 +222,19 @@ first, end = json.JSONDecoder().raw_decode(text)
 print(first.keys() == json.load(open("moirai.json")).keys(),
       "bound" in text[end:], "keeps the solution" in text)')" "True True False"
 
+is "openvino: settings are in the report, too" \
+    "$(moirai-place -q --json --for openvino inception.graphml >place.out
+    moirai -q --json --for openvino inception.graphml >moirai.out
+    "$python" -c '
+import json
+place, moirai = json.load(open("place.out")), json.load(open("moirai.out"))
+print(place[0]["settings"] == json.load(open("place.json")),
+      ["settings" in row for row in place[1:]].count(True),
+      moirai["settings"].keys() == place[0]["settings"].keys())')" "True 0 True"
+is "unless they have a file" \
+    "$(moirai -q --json --for openvino inception.graphml -o again.json |
+        grep -c '"settings"')" 0
+
 # Devices that settings cannot tell apart.
 for hosts in h1-h2 h1-h1; do
     cat >"$hosts.xml" <<EOF
@@ -296,6 +309,13 @@ complains "another format" 1 "--for vllm takes a folder of transformers" \
     moirai -q --for vllm -c inter-server dense.gguf
 complains "a graph" 1 "--for llama.cpp takes a GGUF file" \
     moirai -q --for llama.cpp -c inter-server inception.graphml
+complains "GGUF files are not run" 1 \
+    "run it with llama.cpp by the settings that moirai --for llama.cpp prints" \
+    moirai-exec dense.gguf
+complains "nor are their phases" 1 "can be placed but not run" \
+    moirai-exec --generate 4 --value prompt=20,generate=4 dense.gguf
+complains "nor are folders of transformers" 1 \
+    "moirai --for vllm prints, or export the model" moirai-exec "$folder"
 complains "standard input" 2 "needs the name of a file" \
     moirai-place -q --for llama.cpp -c two.cluster.xml -
 mkfifo pipe
@@ -314,8 +334,20 @@ complains "another value" 2 "there are prompt, generate" moirai -q \
     --for llama.cpp -c two.cluster.xml --value prompt=9,rate=1 dense.gguf
 complains "another type of the cache" 2 "is no type of a cache" moirai -q \
     --for llama.cpp -c two.cluster.xml --value cache=q9 dense.gguf
-complains "too large" 3 "no split fits" moirai -q --for llama.cpp \
-    -c one.cluster.xml --value context=9000000 dense.gguf
+exits "too large" 3 moirai -q --for llama.cpp -c two.cluster.xml \
+    --value context=9000000 --add-device rtx3090:9000 -o none.sh dense.gguf
+is "is one line" "$(grep -c 'no split fits' "$work/err")" 1
+is "settings are not written" "$(test -e none.sh || echo none)" none
+is "the report says so in each row" \
+    "$(grep -cE '^(these settings|A alone|B alone|cpu alone) .* fit' \
+        "$work/out")" 4
+ok "and that another device helps" \
+    grep -q '^with one more rtx3090:9000 .* ms  *-$' "$work/out"
+exits "too large, as JSON" 3 moirai-place -q --json --for llama.cpp \
+    -c two.cluster.xml --value context=9000000 dense.gguf
+is "has the reason and the rows" "$(report '(r["status"], "settings" in r,
+    "no split fits" in r["why"], ["why" in c for c in r["compared"]])')" \
+    "('infeasible', False, True, [True, True, True, True])"
 complains "a context that vllm refuses" 2 "is more than the 8192 tokens of the model, which vllm" \
     moirai -q --for vllm --context 9000000 -c inter-server "$folder"
 complains "no results" 1 "is no result of llama-bench" \
@@ -325,7 +357,17 @@ complains "a bad test has a line" 1 "bad.json:7: is no result of llama-bench" \
     moirai-profile llama bad.json
 complains "JSON is not for llama" 2 "is for moirai-profile fit" \
     moirai-profile llama --json bench.json
-moirai-profile llama -q --device Q -o rates.xml bench.json >out
+complains "a device that the cluster does not have" 2 \
+    "--device: the cluster has no device 'Q'" \
+    moirai-profile llama --device Q -c two.cluster.xml bench.json
+complains "a cluster without a device" 2 "give both" \
+    moirai-profile llama -c two.cluster.xml bench.json
+exits "one that it has" 0 \
+    moirai-profile llama --device B -c two.cluster.xml bench.json
+ok "is no warning" sh -c '! grep -q "no known device" "$1"' - "$work/err"
+exits "without a cluster" 0 moirai-profile llama --device Q bench.json
+ok "there is a warning" grep -q "'Q' is no known device model" "$work/err"
+moirai-profile llama -q --device Q -o rates.xml bench.json >out 2>err
 is "rates of other devices are kept" "$(grep -o 'device="[^"]*"' rates.xml |
     tr '\n' ' ')" 'device="NVIDIA GeForce RTX 4090" device="Q" '
 echo '[]' >empty.json

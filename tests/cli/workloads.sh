@@ -90,6 +90,19 @@ memory() { moirai-info "$@" | awk '$1 == "memory" { print $2, $3 }'; }
 is "states count as memory" \
     "$(memory --state 'past.*=present.*' state.graphml)" "960 B"
 is "so does one" "$(memory --state past.1=present.1 state.graphml)" "320 B"
+cat >phases.xml <<'END'
+<workload name="states">
+  <phase name="prompt" graph="state.graphml"/>
+  <phase name="decode" graph="state.graphml" weight="9"/>
+</workload>
+END
+is "moirai-info lists phases and their states" \
+    "$(moirai-info --state 'past.*=present.*' phases.xml |
+        sed -n '/^phases/,/decode/p' | sed 's/[0-9]* ops/N ops/')" \
+    "phases      prompt: weight 1, N ops, states 960 B
+            decode: weight 9, N ops, states 960 B"
+ok "also as JSON" sh -c 'moirai-info --json --state "past.*=present.*" \
+    phases.xml | grep -q "\"decode\", \"weight\": 9,.*\"state_bytes\": 960"'
 complains "no input" 2 "--state old=new: the graph has no input 'old'" \
     moirai-info --state old=new state.graphml
 complains "no output" 2 "the graph has no output for its input 'past.0'" \

@@ -27,6 +27,8 @@ complains "no such program" 1 'net.pt2: there is no such file' \
     moirai-export -o "$work/x.graphml" net.pt2
 complains "weights alone" 1 'net.pt: has weights but no network' \
     moirai-export -o "$work/x.graphml" net.pt
+complains "a GGUF file" 1 'net.gguf: is a GGUF file, which can be placed' \
+    moirai-export -o "$work/x.graphml" net.gguf
 complains "no such module" 1 "there is no module 'no_such_module'" \
     moirai-export -o "$work/x.graphml" no_such_module:net
 complains "no such Python" 1 "there is no program '$work/python'" \

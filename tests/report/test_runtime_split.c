@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of report/runtime/split.h and any_order.h: all placements of small
- * chains are enumerated. */
+/* Tests of report/runtime/split.h, knapsack.h and any_order.h: all placements
+ * of small chains are enumerated. */
 #include "report/runtime/split.h"
 
 #include <math.h>
 
 #include "base/random.h"
 #include "report/runtime/any_order.h"
+#include "report/runtime/knapsack.h"
 #include "tests/support/suite.h"
 
 enum { MAX_DEVICES = 4, CASES = 3000, FEW_CASES = 60 };
@@ -15,7 +16,7 @@ typedef struct net {
     mo_chain *c;
     mo_cluster cluster;
     mo_device devices[MAX_DEVICES];
-    bool has_limited_host, has_unequal_experts;
+    bool has_limited_host;
 } net;
 
 /* Some times and sizes are equal, so that devices are interchangeable. */
@@ -93,9 +94,6 @@ static void draw_net(uint64_t seed, net *it)
         c->memory_bytes[u] = draw(&r, 9);
         if (has_experts && u > 0 && u <= c->n_layers)
             c->expert_bytes[u] = mo_random_below(&r, 2) ? 6 : draw(&r, 9);
-        it->has_unequal_experts =
-            it->has_unequal_experts ||
-            (c->expert_bytes[u] > 0 && c->expert_bytes[u] != 6);
         all += c->memory_bytes[u] + c->expert_bytes[u];
     }
     for (int k = 0; k < MAX_DEVICES; k++)
@@ -214,7 +212,7 @@ static double enumerate(const mo_chain *c)
 
 /* Main memory that several devices share is the exception: its limit is met,
  * and the bound holds. */
-START_TEST(splits_equal_enumeration)
+static void compare_with_enumeration(uint64_t seed, int i)
 {
     bool allowed[MAX_DEVICES] = { true, true, true, true };
     net it;
@@ -223,27 +221,84 @@ START_TEST(splits_equal_enumeration)
     double best;
     mo_status status;
 
-    draw_net(mo_random_seed(1, (uint64_t) _i), &it);
-    draw_copies(mo_random_seed(3, (uint64_t) _i), it.c);
+    draw_net(mo_random_seed(seed, (uint64_t) i), &it);
+    draw_copies(mo_random_seed(seed + 2, (uint64_t) i), it.c);
     best = enumerate(it.c);
     status = mo_split_find(it.c, allowed, &split, &err);
     if (isinf(best)) {
-        ck_assert_msg(status == MO_E_INFEASIBLE, "case %d: %s", _i, err.text);
+        ck_assert_msg(status == MO_E_INFEASIBLE, "case %d: %s", i, err.text);
         mo_chain_free(it.c);
         return;
     }
-    ck_assert_msg(status == MO_OK, "case %d: %s", _i, err.text);
-    ck_assert_msg(split.figures.fits, "case %d", _i);
-    ck_assert_msg(split.bound_ns <= best + 1e-6, "case %d: bound %g best %g",
-                  _i, split.bound_ns, best);
-    ck_assert_msg(split.figures.request_ns >= best - 1e-6, "case %d", _i);
-    if (!it.has_unequal_experts && !it.has_limited_host)
+    ck_assert_msg(status == MO_OK, "case %d: %s", i, err.text);
+    ck_assert_msg(split.figures.fits, "case %d", i);
+    ck_assert_msg(split.bound_ns <= best + 1e-6, "case %d: bound %g best %g", i,
+                  split.bound_ns, best);
+    ck_assert_msg(split.figures.request_ns >= best - 1e-6, "case %d", i);
+    if (!it.has_limited_host)
         ck_assert_msg(fabs(split.figures.request_ns - best) < 1e-6 &&
                           fabs(split.bound_ns - best) < 1e-6,
-                      "case %d: %g, bound %g, best %g", _i,
+                      "case %d: %g, bound %g, best %g", i,
                       split.figures.request_ns, split.bound_ns, best);
     mo_split_clear(&split);
     mo_chain_free(it.c);
+}
+
+START_TEST(splits_equal_enumeration)
+{
+    compare_with_enumeration(1, _i);
+}
+END_TEST
+
+/* Layers on the host and experts of other devices compete for main memory:
+ * only some of the choices that fit each device fit together. */
+START_TEST(a_split_that_fits_shared_main_memory_is_found)
+{
+    static const int cases[][2] = {
+        { 2, 357 },   { 2, 2695 },  { 3, 2756 },  { 4, 887 },   { 7, 617 },
+        { 7, 2076 },  { 10, 1020 }, { 10, 2439 }, { 11, 1537 }, { 11, 2024 },
+        { 11, 2995 }, { 13, 2103 }, { 14, 991 },  { 15, 467 },  { 17, 2333 },
+        { 17, 2443 }, { 17, 2672 }, { 19, 181 },  { 20, 2840 },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        compare_with_enumeration((uint64_t) cases[i][0], cases[i][1]);
+}
+END_TEST
+
+START_TEST(knapsacks_equal_enumeration)
+{
+    static mo_knapsack k;
+    mo_random r = { mo_random_seed(4, (uint64_t) _i) };
+    mo_knapsack_item items[10];
+    int n = mo_random_below(&r, 11), most = 1 + mo_random_below(&r, 40);
+    int64_t need = mo_random_below(&r, 120), bytes = 0;
+    double best = INFINITY, cost = 0;
+    bool chosen[10] = { false };
+
+    for (int i = 0; i < n; i++)
+        items[i] = (mo_knapsack_item){ i, mo_random_below(&r, most + 4) - 4,
+                                       1 + mo_random_below(&r, most) };
+    for (int set = 0; set < 1 << n; set++) {
+        double sum = 0;
+        int64_t size = 0;
+
+        for (int i = 0; i < n; i++) {
+            sum += set >> i & 1 ? items[i].cost : 0;
+            size += set >> i & 1 ? items[i].bytes : 0;
+        }
+        best = size >= need ? fmin(best, sum) : best;
+    }
+    k.n_items = n;
+    for (int i = 0; i < n; i++)
+        k.items[i] = items[i];
+    ck_assert(mo_knapsack_solve(&k, need, chosen) == best);
+    for (int i = 0; i < n; i++) {
+        cost += chosen[i] ? items[i].cost : 0;
+        bytes += chosen[i] ? items[i].bytes : 0;
+    }
+    ck_assert(isinf(best) || (cost == best && bytes >= need));
+    ck_assert(!k.gave_up);
 }
 END_TEST
 
@@ -331,5 +386,7 @@ SUITE(runtime_split)
 {
     SOME(the_bound_of_any_order_holds, CASES / 3, FEW_CASES);
     SOME(splits_equal_enumeration, CASES, FEW_CASES);
+    TEST(a_split_that_fits_shared_main_memory_is_found);
+    SOME(knapsacks_equal_enumeration, CASES / 3, FEW_CASES);
     SOME(parts_of_experts_do_no_harm, CASES / 3, FEW_CASES);
 }

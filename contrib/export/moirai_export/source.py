@@ -153,8 +153,11 @@ OTHERS = {
                                    "nothing to export",
     (".pt", ".pth", ".bin", ".ckpt"): "has weights but no network; write a "
     "function that makes the module and loads them, and export FILE.py:NAME",
-    (".safetensors", ".gguf"): "has weights but no network; write a function "
-    "that makes the module and loads them, and export FILE.py:NAME",
+    (".safetensors",): "has weights but no network; write a function that "
+    "makes the module and loads them, and export FILE.py:NAME",
+    (".gguf",): "is a GGUF file, which can be placed but not exported; place "
+    "it as it is with moirai --for llama.cpp, or write a function that makes "
+    "the model of transformers, and export FILE.py:NAME",
     (".pb", ".h5", ".keras", ".tflite", ".savedmodel"): "is a model of "
     "TensorFlow; convert it to ONNX with tf2onnx, which every command reads",
 }

@@ -12,6 +12,7 @@
 #include "driver/exec/device_units.h"
 #include "driver/exec/exec_job.h"
 #include "driver/place/compare_methods.h"
+#include "driver/output_guard.h"
 #include "driver/placement_solution.h"
 #include "driver/profile/cluster_discover.h"
 #include "driver/profile/profile_options.h"
@@ -114,10 +115,18 @@ static mo_status place(work *w, mo_error *err)
                                        .begin_s = mo_driver_clock_s() };
     mo_problem problem = { 0 };
     mo_place_comparison c = { 0 };
+    const mo_output_guard guard = { .outputs = &w->o->page, .n = 1 };
     const mo_place_result *best;
     mo_status status =
         mo_prepare_instance(&p, w->model, &w->o->logger, &problem, err);
 
+    if (status == MO_OK)
+        status = mo_output_guard_check_found(&guard, problem.fine,
+                                             problem.cluster, w->model, err);
+    if (status == MO_OK)
+        status = mo_output_guard_check_input(&guard, w->profile, err);
+    if (status == MO_OK)
+        status = mo_output_guard_check_input(&guard, w->solution, err);
     if (status == MO_OK)
         status = mo_place_compare_methods(&setting, problem.instance, &method,
                                           1, &c, err);
@@ -383,6 +392,19 @@ static mo_status print_table(const work *w, mo_error *err)
     return mo_out_commit(out, err);
 }
 
+/* What is kept must not replace the model, as in --keep . machine.xml. */
+static mo_status check_kept(const work *w, mo_error *err)
+{
+    const mo_output_file kept[] = {
+        { .option = "--keep", .path = w->cluster },
+        { .option = "--keep", .path = w->profile },
+        { .option = "--keep", .path = w->solution },
+    };
+
+    return mo_output_guard_check_input(
+        &(mo_output_guard){ .outputs = kept, .n = 3 }, w->model, err);
+}
+
 mo_status mo_benchmark(mo_benchmark_options *o, const char *model,
                        mo_error *err)
 {
@@ -399,6 +421,8 @@ mo_status mo_benchmark(mo_benchmark_options *o, const char *model,
         if (!w.cluster || !w.profile || !w.solution)
             status = mo_fail_memory(err);
     }
+    if (status == MO_OK)
+        status = check_kept(&w, err);
     if (status == MO_OK)
         status = mo_output_files_open(&o->page, 1, err);
     if (status == MO_OK)

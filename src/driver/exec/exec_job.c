@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/digest.h"
 #include "base/host.h"
@@ -249,6 +250,34 @@ static mo_status check_phases(const mo_exec_options *o, const mo_exec_job *job,
     return MO_OK;
 }
 
+/* Of GGUF files and folders of transformers the sizes alone are read. */
+static mo_status check_format(const mo_exec_job *job, mo_error *err)
+{
+    const char *path = job->review.located.graph;
+    const mo_read_format *format = NULL;
+    mo_input *input;
+    struct stat about;
+    bool is_gguf;
+
+    if (job->bundle || stat(path, &about) != 0 ||
+        !(S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)) ||
+        mo_input_open(path, &input, NULL) != MO_OK)
+        return MO_OK;
+    if (mo_read_find_format(input, &format, NULL) != MO_OK)
+        format = NULL;
+    mo_input_close(input);
+    if (!format || !format->summarize)
+        return MO_OK;
+    is_gguf = strcmp(format->name, "gguf") == 0;
+    return mo_fail(err, MO_E_SUPPORT,
+                   "is a %s, which can be placed but not run; run it with %s "
+                   "by the settings that moirai --for %s prints, or export the "
+                   "model from PyTorch with moirai-export",
+                   is_gguf ? "GGUF file" : "folder of transformers",
+                   is_gguf ? "llama.cpp" : "vLLM",
+                   is_gguf ? "llama.cpp" : "vllm");
+}
+
 /* Random weights are held in memory together with their packed copies; fails
  * before the first is generated if that is too much. */
 static mo_status check_made_up(const mo_graph *g, bool random, int64_t limit,
@@ -295,8 +324,10 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
     double begin = mo_driver_clock_s();
     mo_progress step;
     bool is_workload = job->review.problem.fine->phases != NULL;
-    mo_status status = check_phases(o, job, err);
+    mo_status status = check_format(job, err);
 
+    if (status == MO_OK)
+        status = check_phases(o, job, err);
     if (status == MO_OK)
         status = check_made_up(job->review.problem.fine, random,
                                o->wants.memory_mib << 20, err);

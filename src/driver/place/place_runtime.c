@@ -394,7 +394,7 @@ static mo_status print(const job *j, const mo_handover *report, bool json,
     mo_out *out;
     mo_status status = MO_OK;
 
-    if (output->path) {
+    if (output->path && !report->why) {
         status = mo_output_files_open(output, 1, err);
         if (status == MO_OK) {
             mo_runtime_write(j->runtime, &report->it, output->out);
@@ -409,7 +409,7 @@ static mo_status print(const job *j, const mo_handover *report, bool json,
         mo_handover_json(report, out);
     else
         mo_handover_text(report, out);
-    if (output->path && !to_stdout && !json)
+    if (output->path && !to_stdout && !json && !report->why)
         mo_out_printf(out, "settings written to %s\n", output->path);
     return mo_out_commit(out, err);
 }
@@ -428,18 +428,24 @@ static bool is_calibrated(const job *j, const mo_chain *chain,
     return all;
 }
 
+/* Where nothing fits, the rows tell whether another device helps. */
 static mo_status place(job *j, bool json, mo_output_file *output, mo_error *err)
 {
     bool all[MO_CHAIN_MAX_DEVICES];
     mo_chain *chain = NULL;
     mo_split split = { .bound_ns = 0 };
+    mo_error why = { 0 };
+    bool fits;
     mo_status status = make_chain(j, j->devices.cluster, &chain, err);
 
     for (int k = 0; k < MO_CHAIN_MAX_DEVICES; k++)
         all[k] = true;
     if (status == MO_OK)
         status = mo_split_find(chain, all, &split, err);
-    if (status == MO_OK)
+    fits = status == MO_OK;
+    if (chain && status == MO_E_INFEASIBLE)
+        why = *err;
+    if (fits || (chain && status == MO_E_INFEASIBLE))
         status = add_rows(j, chain, err);
     if (status == MO_OK) {
         mo_handover report = {
@@ -451,14 +457,19 @@ static mo_status place(job *j, bool json, mo_output_file *output, mo_error *err)
                     .cache = j->lengths.cache,
                     .draft_layers = j->draft_layers },
             .split = &split,
+            .why = fits ? NULL : why.text,
             .prompt = j->lengths.prompt,
             .generate = j->lengths.generate,
             .rows = j->rows,
             .n_rows = j->n_rows,
-            .is_calibrated = is_calibrated(j, chain, &split),
+            .is_calibrated = fits && is_calibrated(j, chain, &split),
         };
 
         status = print(j, &report, json, output, err);
+        if (status == MO_OK && !fits) {
+            *err = why;
+            status = MO_E_INFEASIBLE;
+        }
     }
     mo_split_clear(&split);
     mo_chain_free(chain);

@@ -64,7 +64,15 @@ mo_status mo_place_runtime_run(const mo_place_runtime_options *o,
                                mo_output_file *output,
                                const mo_driver_log *logger, mo_error *err);
 
-/* Writes the settings of a runtime that places single ops. */
+/* Makes the settings of a runtime that places single ops, for a report.  The
+ * caller frees *by_op, which they borrow. */
+mo_status mo_place_runtime_make_settings(const mo_runtime *runtime,
+                                         const mo_problem *problem,
+                                         const int *device, int **by_op,
+                                         mo_runtime_settings *settings,
+                                         mo_error *err);
+
+/* Writes them to a file of their own. */
 mo_status mo_place_runtime_write_ops(const mo_runtime *runtime,
                                      const mo_problem *problem,
                                      const int *device, mo_out *out,

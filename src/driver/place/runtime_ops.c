@@ -24,23 +24,39 @@ static void find_devices(const mo_problem *problem, const int *device,
                 by_op[g->feeds[f].from] = by_op[g->feeds[f].to];
 }
 
+mo_status mo_place_runtime_make_settings(const mo_runtime *runtime,
+                                         const mo_problem *problem,
+                                         const int *device, int **by_op,
+                                         mo_runtime_settings *settings,
+                                         mo_error *err)
+{
+    const mo_graph *g = problem->fine;
+
+    *by_op =
+        calloc((size_t) g->n_ops + (size_t) g->n_constants + 1, sizeof **by_op);
+    if (!*by_op)
+        return mo_fail_memory(err);
+    find_devices(problem, device, *by_op);
+    *settings = (mo_runtime_settings){
+        .runtime = runtime,
+        .ops = { .cluster = problem->cluster, .graph = g, .device = *by_op }
+    };
+    return MO_OK;
+}
+
 mo_status mo_place_runtime_write_ops(const mo_runtime *runtime,
                                      const mo_problem *problem,
                                      const int *device, mo_out *out,
                                      mo_error *err)
 {
-    const mo_graph *g = problem->fine;
-    int *by_op =
-        calloc((size_t) g->n_ops + (size_t) g->n_constants + 1, sizeof *by_op);
     mo_json_writer w = { .out = out };
+    mo_runtime_settings settings;
+    int *by_op;
+    mo_status status = mo_place_runtime_make_settings(runtime, problem, device,
+                                                      &by_op, &settings, err);
 
-    if (!by_op)
-        return mo_fail_memory(err);
-    find_devices(problem, device, by_op);
-    runtime->write_ops(&(mo_runtime_ops){ .cluster = problem->cluster,
-                                          .graph = g,
-                                          .device = by_op },
-                       &w);
+    if (status == MO_OK)
+        runtime->write_ops(&settings.ops, NULL, &w);
     free(by_op);
-    return MO_OK;
+    return status;
 }

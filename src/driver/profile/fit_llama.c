@@ -13,6 +13,8 @@
 #include "base/reader.h"
 #include "base/utf8.h"
 #include "cost/calibrate/llama_bench.h"
+#include "cost/cluster.h"
+#include "cost/device.h"
 #include "cost/profile/profile_builder.h"
 #include "driver/output_guard.h"
 #include "driver/profile/profile_options.h"
@@ -36,6 +38,35 @@ typedef struct fitting {
 static const char *device_of(const fitting *f, const mo_llama_row *row)
 {
     return f->o->device ? f->o->device : row->device;
+}
+
+/* Rates of a device that there is not are used by nobody: the device is one of
+ * the cluster, if that is given, or a model. */
+static mo_status check_device(const mo_profiler_options *o, mo_error *err)
+{
+    mo_cluster *cluster = NULL;
+    char *where = NULL;
+    mo_status status = MO_OK;
+
+    if (o->cluster && !o->device)
+        return mo_fail(err, MO_E_USAGE,
+                       "--cluster has the device that --device names; give "
+                       "both");
+    if (o->cluster)
+        status = mo_cluster_choose(o->cluster, NULL, &cluster, &where, err);
+    else if (o->device && !mo_device_find(o->device))
+        mo_driver_log_warning(&o->logger,
+                              "'%.80s' is no known device model: its rates "
+                              "are for a device of a cluster with this id; "
+                              "--cluster checks that there is one",
+                              o->device);
+    if (status == MO_OK && cluster && mo_cluster_find(cluster, o->device) < 0)
+        status =
+            mo_fail(err, MO_E_USAGE,
+                    "--device: the cluster has no device '%.80s'", o->device);
+    mo_cluster_free(cluster);
+    free(where);
+    return status;
 }
 
 /* Sets the ops of a run that are on the device: all but the embedding. */
@@ -310,6 +341,10 @@ mo_status mo_profiler_llama(mo_profiler_options *o, char **files, size_t n,
 
     if (status == MO_OK)
         status = mo_output_guard_check_input(&guard, f.graph, err);
+    if (status == MO_OK)
+        status = mo_output_guard_check_input(&guard, o->cluster, err);
+    if (status == MO_OK)
+        status = check_device(o, err);
     if (status == MO_OK)
         status = mo_reader_all(f.file, &text, &size, err);
     if (status == MO_OK)

@@ -142,21 +142,28 @@ static void put_row(const mo_handover_row *row, double request_ns, mo_out *out)
     if (row->why)
         mo_out_printf(out, "%-40s %s\n", row->label, row->why);
     else
-        mo_out_printf(out, "%-40s %-12s %-10.4g %-12s %.2f\n", row->label,
+        mo_out_printf(out, "%-40s %-12s %-10.4g %-12s", row->label,
                       mo_format_us((double) row->first_ns / 1000, first),
                       tokens_per_s(row->token_ns),
-                      mo_format_us(row->request_ns / 1000, request),
-                      request_ns / row->request_ns);
+                      mo_format_us(row->request_ns / 1000, request));
+    if (!row->why && request_ns > 0)
+        mo_out_printf(out, " %.2f\n", request_ns / row->request_ns);
+    else if (!row->why)
+        mo_out_text(out, " -\n");
 }
 
+/* The speed is relative to these settings, if there are any. */
 static void put_rows(const mo_handover *r, mo_out *out)
 {
-    mo_handover_row own = { .label = "these settings" };
-    double ns = r->split->figures.request_ns;
+    mo_handover_row own = { .label = "these settings", .why = r->why };
+    double ns = 0;
 
-    mo_handover_row_set(&own, &r->split->figures);
-    mo_out_printf(out, "\n%-40s %-12s %-10s %-12s %s\n", "compared",
-                  "first token", "tokens/s", "answer", "speed");
+    if (!r->why) {
+        mo_handover_row_set(&own, &r->split->figures);
+        ns = own.request_ns;
+    }
+    mo_out_printf(out, "%s%-40s %-12s %-10s %-12s %s\n", r->why ? "" : "\n",
+                  "compared", "first token", "tokens/s", "answer", "speed");
     put_row(&own, ns, out);
     for (int i = 0; i < r->n_rows; i++)
         put_row(&r->rows[i], ns, out);
@@ -177,9 +184,13 @@ static void put_bottleneck(const mo_handover *r, mo_out *out)
 
 void mo_handover_text(const mo_handover *r, mo_out *out)
 {
-    const mo_chain_figures *f = &r->split->figures;
+    const mo_chain_figures *f = r->why ? NULL : &r->split->figures;
     char time[MO_FORMAT_SIZE], percent[MO_FORMAT_SIZE];
 
+    if (r->why) {
+        put_rows(r, out);
+        return;
+    }
     mo_out_printf(out, "# settings of %s\n", r->runtime->name);
     mo_runtime_write(r->runtime, &r->it, out);
     mo_out_printf(
@@ -297,14 +308,23 @@ static void json_settings(const mo_handover *r, mo_json_writer *w)
 
 void mo_handover_json(const mo_handover *r, mo_out *out)
 {
-    const mo_chain_figures *f = &r->split->figures;
+    const mo_chain_figures *f = r->why ? NULL : &r->split->figures;
     mo_json_writer w = { .out = out };
 
     mo_json_begin_object(&w, NULL, MO_JSON_LINES);
     mo_json_put_text(&w, "runtime", r->runtime->name);
-    json_settings(r, &w);
+    if (r->why) {
+        mo_json_put_text(&w, "status", "infeasible");
+        mo_json_put_text(&w, "why", r->why);
+    } else
+        json_settings(r, &w);
     mo_json_put_int(&w, "prompt", r->prompt);
     mo_json_put_int(&w, "generate", r->generate);
+    if (r->why) {
+        json_rows(r, &w);
+        mo_json_end(&w);
+        return;
+    }
     mo_json_put_us(&w, "first_token_us", f->phase_ns[PROMPT]);
     mo_json_put_us(&w, "token_us", f->phase_ns[TOKEN]);
     mo_json_put_double(&w, "tokens_per_s", tokens_per_s(f->phase_ns[TOKEN]));

@@ -29,15 +29,17 @@ typedef struct mo_handover {
     const mo_runtime *runtime;
     mo_runtime_case it; /* of split */
     const mo_split *split;
+    const char *why;          /* no split fits; NULL: one does */
     int64_t prompt, generate; /* tokens of a request */
     const mo_handover_row *rows;
     int n_rows;
     bool is_calibrated; /* all times are by measured rates */
 } mo_handover;
 
-/* Sets the times of a row. */
+/* Sets the times of a row, which fits. */
 void mo_handover_row_set(mo_handover_row *row, const mo_chain_figures *figures);
 
+/* Where no split fits, a report has the reason and the rows alone. */
 void mo_handover_text(const mo_handover *report, mo_out *out);
 void mo_handover_json(const mo_handover *report, mo_out *out);
 

@@ -17,12 +17,13 @@ static int count_gpus(const mo_cluster *cluster)
     return n;
 }
 
-static void write_ops(const mo_runtime_ops *it, mo_json_writer *w)
+static void write_ops(const mo_runtime_ops *it, const char *key,
+                      mo_json_writer *w)
 {
     const mo_graph *g = it->graph;
     char name[MO_FORMAT_SIZE];
 
-    mo_json_begin_object(w, NULL, MO_JSON_LINES);
+    mo_json_begin_object(w, key, MO_JSON_LINES);
     for (int i = 0; i < g->n_ops + g->n_constants; i++) {
         int k = it->device[i];
 

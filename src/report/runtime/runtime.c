@@ -110,6 +110,13 @@ mo_status mo_runtime_check_devices(const mo_runtime *runtime,
     return status;
 }
 
+void mo_runtime_put_settings(const mo_runtime_settings *settings,
+                             mo_json_writer *w)
+{
+    if (settings && settings->runtime)
+        settings->runtime->write_ops(&settings->ops, "settings", w);
+}
+
 void mo_runtime_put_word(mo_out *out, const char *word)
 {
     static const char plain[] =

@@ -49,8 +49,15 @@ typedef struct mo_runtime {
     void (*write_command)(const mo_runtime_case *it, mo_out *out);
     void (*write_json)(const mo_runtime_case *it, const char *key,
                        mo_json_writer *w);
-    void (*write_ops)(const mo_runtime_ops *it, mo_json_writer *w);
+    void (*write_ops)(const mo_runtime_ops *it, const char *key,
+                      mo_json_writer *w);
 } mo_runtime;
+
+/* Settings that a report of a placement has. */
+typedef struct mo_runtime_settings {
+    const mo_runtime *runtime; /* places single ops; NULL: there are none */
+    mo_runtime_ops ops;
+} mo_runtime_settings;
 
 extern const mo_runtime mo_runtime_llama_cpp, mo_runtime_vllm,
     mo_runtime_accelerate, mo_runtime_openvino, mo_runtime_pytorch_pipelining;
@@ -62,6 +69,10 @@ const mo_runtime *mo_runtime_find(const char *name);
 /* Writes the settings to out. */
 void mo_runtime_write(const mo_runtime *runtime, const mo_runtime_case *it,
                       mo_out *out);
+
+/* Writes them under "settings", if there are any; settings may be NULL. */
+void mo_runtime_put_settings(const mo_runtime_settings *settings,
+                             mo_json_writer *w);
 
 /* Returns the name of the backend of ggml that runs on a device: "CUDA",
  * "ROCm", "SYCL", "MTL" or "CPU". */

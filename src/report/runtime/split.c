@@ -7,9 +7,11 @@
 
 #include "base/minmax.h"
 #include "report/runtime/any_order.h"
+#include "report/runtime/equal_devices.h"
+#include "report/runtime/knapsack.h"
 
 /* Entries of the table: states times devices times units. */
-enum { MAX_ENTRIES = 1 << 22, MAX_PENALTIES = 40 };
+enum { MAX_ENTRIES = 1 << 22, MAX_PRICES = 40, BISECTIONS = 10 };
 
 typedef struct entry {
     double ns;        /* INFINITY: not reached */
@@ -31,8 +33,9 @@ typedef struct splitter {
     double *extra_ns;    /* the same of experts in main memory: how much more */
     double *transfer_ns; /* weighted, as of a phase */
     double *segment_ns;  /* by class and its ends, see segment_at() */
-    double byte_ns;      /* penalty for each byte of experts on the host */
-    bool fractional;     /* a part of the experts of a layer may be moved */
+    double byte_ns;      /* price of a byte on the host */
+    double ns_share;     /* 1, or 0: prices alone count */
+    mo_knapsack *moves;  /* experts of a segment, to main memory */
     entry *table;
     int64_t n_states;
 } splitter;
@@ -55,46 +58,6 @@ static entry *entry_at(const splitter *s, int64_t state, int cls, int unit)
 
 /* classes */
 
-static bool equal_times(const mo_chain *c, int a, int b)
-{
-    int n = c->n_devices;
-
-    for (int i = 0; i < c->n_phases; i++)
-        for (int u = 0; u < c->n_units; u++)
-            if (c->phases[i].time_ns[u * n + a] !=
-                    c->phases[i].time_ns[u * n + b] ||
-                c->phases[i].expert_ns[u * n + a] !=
-                    c->phases[i].expert_ns[u * n + b])
-                return false;
-    return c->capacity_bytes[a] == c->capacity_bytes[b] &&
-           c->is_remote[a] == c->is_remote[b];
-}
-
-static bool equal_pairs(const int64_t *ns, int n, int a, int b)
-{
-    for (int k = 0; k < n; k++)
-        if (k != a && k != b &&
-            (ns[a * n + k] != ns[b * n + k] || ns[k * n + a] != ns[k * n + b]))
-            return false;
-    return ns[a * n + b] == ns[b * n + a];
-}
-
-static bool equal_transfers(const mo_chain *c, int a, int b)
-{
-    int n = c->n_devices;
-
-    for (int i = 0; i < c->n_phases; i++) {
-        const mo_chain_phase *phase = &c->phases[i];
-
-        for (int u = 0; u < c->n_units; u++)
-            if (!equal_pairs(phase->transfer_ns + (size_t) u * n * n, n, a, b))
-                return false;
-        if (!equal_pairs(phase->expert_transfer_ns, n, a, b))
-            return false;
-    }
-    return true;
-}
-
 /* A device joins a class if it equals all members: transfers within the class
  * are then equal, too. */
 static bool joins(const splitter *s, const device_class *cls, int device)
@@ -104,8 +67,7 @@ static bool joins(const splitter *s, const device_class *cls, int device)
     if (device == c->host || cls->members[0] == c->host)
         return false;
     for (int i = 0; i < cls->n; i++)
-        if (!equal_times(c, cls->members[i], device) ||
-            !equal_transfers(c, cls->members[i], device))
+        if (!mo_chain_equal_devices(c, cls->members[i], device))
             return false;
     return true;
 }
@@ -183,24 +145,6 @@ static void weigh(splitter *s)
     }
 }
 
-typedef struct move {
-    int unit;
-    double ns;
-    int64_t bytes;
-} move;
-
-/* The last of equal layers comes first: llama.cpp then needs smaller buffers.
- */
-static int compare_moves(const void *a, const void *b)
-{
-    const move *x = a, *y = b;
-    double left = x->ns * (double) y->bytes, right = y->ns * (double) x->bytes;
-
-    if (left != right)
-        return left < right ? -1 : 1;
-    return y->unit - x->unit;
-}
-
 /* Memory of a segment, with all experts, and with the embedding where this is
  * on the same device. */
 static int64_t segment_bytes(const splitter *s, int device, int from, int to)
@@ -218,42 +162,32 @@ static int64_t segment_bytes(const splitter *s, int device, int from, int to)
     return bytes;
 }
 
-/* Chooses the experts of a segment that are in main memory, the greedy solution
- * of a knapsack problem: with experts of one size, or of which a part may be
- * moved, it is optimal.  Returns the time that is added, or INFINITY if the
- * segment still does not fit; on_host may be NULL. */
+/* Chooses the experts of a segment that are in main memory.  Returns the cost
+ * that is added, or INFINITY if the segment still does not fit; on_host may be
+ * NULL. */
 static double move_experts(const splitter *s, int device, int from, int to,
                            bool *on_host)
 {
     const mo_chain *c = s->c;
-    int64_t left = segment_bytes(s, device, from, to);
-    move moves[MO_CHAIN_MAX_LAYERS + 2];
-    int n = 0;
-    double ns = 0;
+    int64_t need = segment_bytes(s, device, from, to);
+    int64_t left =
+        need > c->capacity_bytes[device] ? need - c->capacity_bytes[device] : 0;
 
-    left =
-        left > c->capacity_bytes[device] ? left - c->capacity_bytes[device] : 0;
+    if (device == c->host && left == 0)
+        return s->byte_ns * (double) need;
     if (device == c->host || c->host == MO_CHAIN_NONE ||
         !c->rules.moves_experts)
         return left == 0 ? 0 : INFINITY;
+    s->moves->n_items = 0;
     for (int u = from; u < to; u++)
         if (c->expert_bytes[u] > 0)
-            moves[n++] = (move){ u,
-                                 s->extra_ns[u * c->n_devices + device] +
-                                     s->byte_ns * (double) c->expert_bytes[u],
-                                 c->expert_bytes[u] };
-    qsort(moves, (size_t) n, sizeof *moves, compare_moves);
-    for (int i = 0; i < n && (left > 0 || moves[i].ns < 0); i++) {
-        double part = s->fractional && moves[i].ns > 0 && moves[i].bytes > left
-                          ? (double) left / (double) moves[i].bytes
-                          : 1;
-
-        ns += part * moves[i].ns;
-        left -= mo_min_i64(left, moves[i].bytes);
-        if (on_host)
-            on_host[moves[i].unit] = true;
-    }
-    return left > 0 ? INFINITY : ns;
+            s->moves->items[s->moves->n_items++] = (mo_knapsack_item){
+                u,
+                s->ns_share * s->extra_ns[u * c->n_devices + device] +
+                    s->byte_ns * (double) c->expert_bytes[u],
+                c->expert_bytes[u]
+            };
+    return mo_knapsack_solve(s->moves, left, on_host);
 }
 
 /* Whether a segment may begin at a unit: embedding and first layer, and last
@@ -276,7 +210,7 @@ static void make_segments(splitter *s)
             double ns = 0;
 
             for (int to = from + 1; to <= c->n_units; to++) {
-                ns += s->time_ns[(to - 1) * c->n_devices + k];
+                ns += s->ns_share * s->time_ns[(to - 1) * c->n_devices + k];
                 *segment_at(s, cls, from, to) =
                     may_begin(s, from) && (to == c->n_units || may_begin(s, to))
                         ? ns + move_experts(s, k, from, to, NULL)
@@ -290,31 +224,42 @@ static void make_segments(splitter *s)
 
 static double hop_ns(const splitter *s, int unit, int from, int to)
 {
-    return s->transfer_ns[((size_t) unit * (size_t) s->c->n_devices +
+    return s->ns_share *
+           s->transfer_ns[((size_t) unit * (size_t) s->c->n_devices +
                            (size_t) from) *
                               (size_t) s->c->n_devices +
                           (size_t) to];
 }
 
-/* Returns the least time until unit on the devices of the state, with the
+/* Cost of the embedding in main memory, where a device of class cls has the
+ * units behind it. */
+static double embedding_ns(const splitter *s, int cls)
+{
+    const mo_chain *c = s->c;
+    int64_t bytes = c->memory_bytes[0] + c->tied_bytes;
+
+    if (s->first == 0 || c->host == MO_CHAIN_NONE)
+        return 0;
+    if (cls == s->host_class)
+        bytes = 0;
+    if (bytes > c->capacity_bytes[c->host])
+        return INFINITY;
+    return s->ns_share * s->time_ns[c->host] + s->byte_ns * (double) bytes +
+           hop_ns(s, 0, c->host, s->classes[cls].members[0]);
+}
+
+/* Returns the least cost until unit on the devices of the state, with the
  * transfer to a device of class cls; *last is the class of the last device,
  * MO_CHAIN_NONE before the first. */
 static double reach(const splitter *s, int64_t state, int cls, int unit,
                     short *last)
 {
-    const mo_chain *c = s->c;
     const device_class *to = &s->classes[cls];
     double best = INFINITY;
 
     *last = MO_CHAIN_NONE;
-    if (state == 0) {
-        if (unit > s->first)
-            return INFINITY;
-        /* From the embedding in main memory. */
-        if (s->first > 0 && c->host != MO_CHAIN_NONE)
-            return s->time_ns[c->host] + hop_ns(s, 0, c->host, to->members[0]);
-        return 0;
-    }
+    if (state == 0)
+        return unit > s->first ? INFINITY : embedding_ns(s, cls);
     for (int d = 0; d < s->n_classes; d++) {
         const entry *e = entry_at(s, state, d, unit);
         const device_class *from = &s->classes[d];
@@ -353,7 +298,7 @@ static void extend(const splitter *s, int64_t state, int cls)
     }
 }
 
-/* Fills the table; returns the least time, with the way back to the host, and
+/* Fills the table; returns the least cost, with the way back to the host, and
  * where it is. */
 static double fill_table(const splitter *s, int64_t *state, int *cls)
 {
@@ -409,24 +354,15 @@ static void trace(const splitter *s, int64_t state, int cls, mo_split *split)
     mo_chain_evaluate(c, &split->placement, &split->figures);
 }
 
-/* Whether greedy choices of experts are optimal. */
-static bool experts_are_equal(const mo_chain *c)
-{
-    int64_t bytes = 0;
-
-    for (int u = 0; u < c->n_units; u++) {
-        if (c->expert_bytes[u] > 0 && bytes > 0 && c->expert_bytes[u] != bytes)
-            return false;
-        bytes = mo_max_i64(bytes, c->expert_bytes[u]);
-    }
-    return true;
-}
-
 static mo_status fail_memory(const mo_chain *c, const bool *allowed,
-                             mo_error *err)
+                             bool undecided, mo_error *err)
 {
     double need = 0, room = 0;
 
+    if (undecided)
+        return mo_fail(err, MO_E_LIMIT,
+                       "too many sizes of experts for all choices of those in "
+                       "main memory; use a file whose layers are more alike");
     for (int u = 0; u < c->n_units; u++)
         need += (double) c->memory_bytes[u] + (double) c->expert_bytes[u];
     for (int k = 0; k < c->n_devices; k++)
@@ -438,39 +374,121 @@ static mo_status fail_memory(const mo_chain *c, const bool *allowed,
                    need / 1073741824, room / 1073741824);
 }
 
-/* Experts of several devices share main memory, which the table does not count:
- * they get a price until they fit (Lagrangian relaxation). */
+/* Makes the split of least cost; returns its cost, or INFINITY. */
+static double make_split(splitter *s, mo_split *split)
+{
+    const mo_chain *c = s->c;
+    int64_t state = 0;
+    int cls = MO_CHAIN_NONE;
+    double ns;
+
+    make_segments(s);
+    ns = fill_table(s, &state, &cls);
+    if (isinf(ns) || s->moves->fractional)
+        return ns;
+    memset(split->placement.kept, 0, (size_t) c->n_units);
+    memset(split->placement.experts_on_host, 0,
+           (size_t) c->n_units * sizeof *split->placement.experts_on_host);
+    trace(s, state, cls, split);
+    return ns;
+}
+
+/* Weak duality: with a price of main memory no split that fits costs less than
+ * ns, and none pays for more than there is.  Less the error of sums. */
+static double dual_bound(const splitter *s, double ns)
+{
+    double paid;
+
+    if (s->byte_ns == 0)
+        return ns;
+    paid = s->byte_ns * (double) s->c->capacity_bytes[s->c->host];
+    return ns - paid - 1e-14 * (ns + paid);
+}
+
+static void keep_better(mo_split *best, mo_split *tried)
+{
+    mo_split other = *best;
+
+    if (!tried->figures.fits ||
+        (best->figures.fits &&
+         best->figures.request_ns <= tried->figures.request_ns))
+        return;
+    *best = *tried;
+    *tried = other;
+    best->bound_ns = other.bound_ns;
+}
+
+/* The units and experts of several devices share main memory, which the table
+ * does not count: its bytes get a price (Lagrangian relaxation).  The split of
+ * least bytes decides whether there is one that fits; then the least price is
+ * searched for by doubling and bisection.  Returns the price of the best
+ * bound. */
+static double search_prices(splitter *s, mo_split *best, mo_split *tried)
+{
+    double too_low = 0, enough = INFINITY, bound_price = 0;
+
+    bool gave_up = s->moves->gave_up;
+
+    s->moves->gave_up = false;
+    s->ns_share = 0;
+    s->byte_ns = 1;
+    make_split(s, tried);
+    keep_better(best, tried);
+    if (!best->figures.fits)
+        return 0;
+    s->moves->gave_up = s->moves->gave_up || gave_up;
+    s->ns_share = 1;
+    for (int i = 0, n = 0; i < MAX_PRICES && n < BISECTIONS &&
+                           best->figures.request_ns > best->bound_ns;
+         i++) {
+        double ns;
+
+        s->byte_ns = !isinf(enough) ? (too_low + enough) / 2
+                     : too_low > 0  ? 2 * too_low
+                                    : 1e-3;
+        ns = dual_bound(s, make_split(s, tried));
+        if (ns > best->bound_ns) {
+            best->bound_ns = ns;
+            bound_price = s->byte_ns;
+        }
+        if (tried->figures.fits)
+            enough = s->byte_ns;
+        else
+            too_low = s->byte_ns;
+        n += !isinf(enough);
+        keep_better(best, tried);
+    }
+    return bound_price;
+}
+
 static mo_status search(splitter *s, const bool *allowed, mo_split *split,
                         mo_error *err)
 {
-    int64_t state;
-    int cls;
-    double ns = 0;
+    mo_split tried = { .bound_ns = 0 };
+    double price = 0;
+    mo_status status = MO_OK;
 
-    for (int i = 0; i < MAX_PENALTIES; i++) {
-        make_segments(s);
-        ns = fill_table(s, &state, &cls);
-        if (isinf(ns))
-            return fail_memory(s->c, allowed, err);
-        if (i == 0)
-            split->bound_ns = ns;
-        memset(split->placement.kept, 0, (size_t) s->c->n_units);
-        memset(split->placement.experts_on_host, 0,
-               (size_t) s->c->n_units *
-                   sizeof *split->placement.experts_on_host);
-        trace(s, state, cls, split);
-        if (split->figures.fits)
-            break;
-        s->byte_ns = s->byte_ns > 0 ? 2 * s->byte_ns : 1e-3;
+    s->ns_share = 1;
+    split->bound_ns = make_split(s, split);
+    if (isinf(split->bound_ns)) {
+        split->bound_ns = 0;
+        return fail_memory(s->c, allowed, false, err);
     }
+    if (!split->figures.fits) {
+        status = mo_chain_placement_new(s->c, &tried.placement, err);
+        if (status == MO_OK)
+            price = search_prices(s, split, &tried);
+        mo_chain_placement_clear(&tried.placement);
+    }
+    if (status != MO_OK)
+        return status;
     if (!split->figures.fits)
-        return fail_memory(s->c, allowed, err);
+        return fail_memory(s->c, allowed, s->moves->gave_up, err);
     if (mo_chain_keep_parts(s->c, &split->placement, &split->figures) ||
-        !experts_are_equal(s->c)) {
-        s->fractional = true;
-        s->byte_ns = 0;
-        make_segments(s);
-        split->bound_ns = fill_table(s, &state, &cls);
+        s->moves->gave_up) {
+        s->moves->fractional = true;
+        s->byte_ns = price;
+        split->bound_ns = dual_bound(s, make_split(s, split));
     }
     /* Sums of the same numbers in another order. */
     split->bound_ns = mo_min_double(split->bound_ns, split->figures.request_ns);
@@ -537,8 +555,9 @@ mo_status mo_split_find(const mo_chain *c, const bool *allowed, mo_split *split,
         s->table =
             calloc((size_t) s->n_states * (size_t) s->n_classes * (units + 1),
                    sizeof *s->table);
+        s->moves = calloc(1, sizeof *s->moves);
         if (!s->time_ns || !s->extra_ns || !s->transfer_ns || !s->segment_ns ||
-            !s->table)
+            !s->table || !s->moves)
             status = mo_fail_memory(err);
     }
     if (status == MO_OK) {
@@ -565,6 +584,7 @@ mo_status mo_split_find(const mo_chain *c, const bool *allowed, mo_split *split,
     free(s->transfer_ns);
     free(s->segment_ns);
     free(s->table);
+    free(s->moves);
     free(s);
     return status;
 }

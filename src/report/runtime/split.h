@@ -10,7 +10,7 @@
  *                                   + segment(d, v, u)
  *
  * A segment that does not fit its device has experts in main memory, those that
- * lose the least time for their bytes; and those that gain time.
+ * lose the least time (knapsack.h); and those that gain time.
  */
 #ifndef MO_REPORT_RUNTIME_SPLIT_H
 #define MO_REPORT_RUNTIME_SPLIT_H
@@ -26,9 +26,10 @@ typedef struct mo_split {
     double bound_ns; /* no placement that the rules allow takes less */
 } mo_split;
 
-/* Finds the split of least figures.request_ns over the devices allowed.  Fails
- * with MO_E_INFEASIBLE where no split fits into memory.  The caller clears
- * *split. */
+/* Finds the split of least figures.request_ns over the devices allowed; one of
+ * at least bound_ns where several devices share a main memory that is too small
+ * for the best of each.  Fails with MO_E_INFEASIBLE where no split fits into
+ * memory.  The caller clears *split. */
 mo_status mo_split_find(const mo_chain *c, const bool *allowed, mo_split *split,
                         mo_error *err);
 
