@@ -205,6 +205,15 @@ typedef struct mo_backend {
     mo_status (*replay)(mo_backend_unit *unit,
                         const mo_backend_program *program, mo_error *err);
     void (*free_program)(mo_backend_unit *unit, mo_backend_program *program);
+    /* A program may have variants that compute the same, the faster of which is
+     * to be found by replays that are done anyway. Called after a replay is
+     * complete, with the time that it took, launch and wait included; with -1
+     * before the first replay whose time matters: the faster one is kept.
+     * calls: as recorded. A failure leaves the program as it is. NULL member:
+     * there are no variants. */
+    void (*tune_program)(mo_backend_unit *unit, mo_backend_program *program,
+                         const mo_backend_program_call *calls, int n,
+                         int64_t ns);
 
     /* Programs that are recorded after this belong to slot 0 to n_slots - 1 of
      * the unit's options: those of different slots may run at the same time,

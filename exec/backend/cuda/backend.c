@@ -14,12 +14,14 @@
 #include <string.h>
 
 #include "base/ablation.h"
+#include "base/digest.h"
 #include "exec/backend/cuda/algo/algo.h"
 #include "exec/backend/cuda/algo/autotune.h"
 #include "exec/backend/cuda/algo/libraries.h"
 #include "exec/backend/cuda/driver/sm_partition.h"
 #include "exec/backend/cuda/driver/staging_buffer.h"
 #include "exec/backend/cuda/graph/capture.h"
+#include "exec/backend/cuda/graph/pdl_choice.h"
 #include "exec/backend/cuda/graph/peer_copy.h"
 #include "exec/backend/cuda/graph/stages.h"
 #include "exec/backend/cuda/jit/disk_cache.h"
@@ -244,6 +246,32 @@ static const mo_cuda_kernel_class *const kernel_classes[MO_CALL_KINDS] = {
     [MO_CALL_GRID_SAMPLE] = &mo_cuda_grid_sample_kernel,
 };
 
+static void digest_tensor(mo_digest *digest, const mo_tensor_desc *desc)
+{
+    mo_digest_int(digest, desc->elem);
+    mo_digest_int(digest, desc->shape.rank);
+    mo_digest_ints(digest, desc->shape.dims, (size_t) desc->shape.rank);
+}
+
+static mo_status digest_call(const mo_call *call, const mo_backend_operand *in,
+                             const mo_tensor_desc *out, uint64_t *value,
+                             mo_error *err)
+{
+    mo_digest *digest = mo_digest_new();
+
+    if (!digest)
+        return mo_fail_memory(err);
+    mo_digest_int(digest, call->kind);
+    mo_digest_int(digest, call->n_in);
+    for (int i = 0; i < call->n_in; i++)
+        digest_tensor(digest, &in[i].desc);
+    for (int i = 0; i < call->n_out; i++)
+        digest_tensor(digest, &out[i]);
+    *value = mo_digest_value(digest);
+    mo_digest_free(digest);
+    return MO_OK;
+}
+
 static mo_status prepare_call(mo_backend_unit *unit, const mo_call *call,
                               const mo_backend_operand *in,
                               const mo_tensor_desc *out,
@@ -252,12 +280,16 @@ static mo_status prepare_call(mo_backend_unit *unit, const mo_call *call,
 {
     const mo_cuda_kernel_class *cls = kernel_classes[call->kind];
     mo_backend_kernel *made = NULL;
-    mo_status status = cls->prepare(unit, call, in, out, &made, err);
+    uint64_t digest = 0;
+    mo_status status = digest_call(call, in, out, &digest, err);
 
+    if (status == MO_OK)
+        status = cls->prepare(unit, call, in, out, &made, err);
     if (status != MO_OK)
         return mo_cuda_kernel_error(call->kind, status, err);
     made->cls = cls;
     made->kind = call->kind;
+    made->digest = digest;
     *kernel = made;
     *workspace = made->workspace;
     return MO_OK;
@@ -424,6 +456,7 @@ const mo_backend mo_backend_cuda = {
     .record = mo_cuda_graph_capture,
     .replay = mo_cuda_graph_launch,
     .free_program = mo_cuda_graph_destroy,
+    .tune_program = mo_cuda_pdl_tune,
     .use_slot = use_slot,
     .queue_open = mo_cuda_queue_open,
     .queue_close = mo_cuda_queue_close,

@@ -64,6 +64,20 @@ static int64_t run_delay_ns(const mo_joint_state *j, int file)
     return ns;
 }
 
+/* Only a program whose time depends on nothing else: all that a device does,
+ * without transfers. */
+static void tune_program(const mo_joint_state *j, int64_t ns)
+{
+    const mo_joint_segment *segment = j->segments;
+
+    if (!j->are_recorded || !j->backend->tune_program || j->n_local > 1 ||
+        j->plan->n_transfers > 0 || j->n_segments != 1 || !segment->recorded)
+        return;
+    j->backend->tune_program(j->devices[MO_JOINT_RECORDER]->unit,
+                             segment->recorded, j->calls + segment->first_call,
+                             segment->n_calls, ns);
+}
+
 /* The first run triggers one-time initialization in libraries and carriers: it
  * goes call by call. Warm-ups by time go on until no device of any thread needs
  * more of them, so that all have the same number. */
@@ -74,7 +88,7 @@ static mo_status execute_runs(mo_joint_state *j, int file, int *n_warm_ups,
     int64_t **rows =
         mo_arena_array(j->arena, (size_t) j->n_local, sizeof *rows);
     mo_status status = rows ? MO_OK : mo_fail_memory(err);
-    int64_t begin_ns = mo_stop_clock_ns(), delay_ns;
+    int64_t begin_ns = mo_stop_clock_ns(), delay_ns, run_ns;
     bool warming = o->warm_ups > 0 && o->warm_up_ns > 0;
 
     for (int r = -o->warm_ups; r < o->runs && status == MO_OK; r++) {
@@ -90,6 +104,8 @@ static mo_status execute_runs(mo_joint_state *j, int file, int *n_warm_ups,
             status = mo_mmap_file_check_all(err);
         if ((*n_warm_ups > 0 || r > 0) && status == MO_OK)
             status = try_record(j, err);
+        if (r == 0 && status == MO_OK)
+            tune_program(j, -1);
         /* Other values may have overwritten the inputs in the last run. */
         if (status == MO_OK)
             status = for_each_device(j, mo_run_load_inputs, err);
@@ -100,8 +116,11 @@ static mo_status execute_runs(mo_joint_state *j, int file, int *n_warm_ups,
             break;
         for (int s = 0; s < j->n_local && r >= 0; s++)
             rows[s] = mo_run_device_timestamps(j->devices[s], r);
+        run_ns = mo_stop_clock_ns();
         status = mo_joint_execute(
             j, &(mo_joint_request){ .rows = r < 0 ? NULL : rows }, err);
+        if (r < 0 && status == MO_OK)
+            tune_program(j, mo_stop_clock_ns() - run_ns);
         *n_warm_ups += r < 0;
         delay_ns = run_delay_ns(j, file) - delay_ns;
         for (int s = 0; s < j->n_local && r >= 0 && status == MO_OK; s++) {

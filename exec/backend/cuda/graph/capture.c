@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "exec/backend/cuda/graph/capture.h"
+#include "exec/backend/cuda/graph/pdl_choice.h"
 #include "exec/backend/cuda/graph/peer_copy.h"
 #include "exec/backend/cuda/graph/stages.h"
 #include "exec/backend/cuda/kernels/kernel_class.h"
@@ -262,9 +263,9 @@ static mo_status instantiate_graph(const capture *c, mo_backend_unit *unit,
     return status;
 }
 
-static mo_status capture_once(mo_backend_unit *unit,
-                              const mo_backend_program_call *calls, int n,
-                              CUgraphExec *exec, mo_error *err)
+mo_status mo_cuda_graph_capture_once(mo_backend_unit *unit,
+                                     const mo_backend_program_call *calls,
+                                     int n, CUgraphExec *exec, mo_error *err)
 {
     capture c = { .api = unit->api, .calls = calls, .n = n, .current = -1 };
     CUgraph graph = NULL;
@@ -345,11 +346,18 @@ mo_status mo_cuda_graph_capture(mo_backend_unit *unit,
 
     if (!made)
         return mo_fail_memory(err);
-    status = capture_once(unit, calls, n, &made->exec, err);
+    made->choice_key = mo_cuda_pdl_choice_key(unit, calls, n);
+    if (made->choice_key != 0 &&
+        mo_cuda_pdl_choice_read(unit, made->choice_key))
+        made->choice_key = 0;
+    status = mo_cuda_graph_capture_once(unit, calls, n, &made->exec, err);
     /* Older drivers reject programmatic dependent launch in some graphs:
      * capture is repeated without it. */
-    if (status != MO_OK && status != MO_E_MEMORY && disable_pdl(unit, calls, n))
-        status = capture_once(unit, calls, n, &made->exec, err);
+    if (status != MO_OK && status != MO_E_MEMORY &&
+        disable_pdl(unit, calls, n)) {
+        made->choice_key = 0;
+        status = mo_cuda_graph_capture_once(unit, calls, n, &made->exec, err);
+    }
     if (status != MO_OK) {
         mo_cuda_graph_destroy(unit, made);
         return status;
@@ -378,6 +386,7 @@ void mo_cuda_graph_destroy(mo_backend_unit *unit, mo_backend_program *program)
         return;
     if (program->exec)
         unit->api->cuGraphExecDestroy(program->exec);
+    mo_cuda_pdl_trial_free(unit, program->trial);
     mo_cuda_stages_free(program->stages);
     free(program);
 }

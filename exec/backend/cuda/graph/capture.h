@@ -12,6 +12,8 @@
 struct mo_backend_program {
     CUgraphExec exec;              /* NULL: stages */
     struct mo_cuda_stages *stages; /* of several units: stages.h; or NULL */
+    uint64_t choice_key; /* of the choice to be made: pdl_choice.h; 0: none */
+    struct mo_cuda_pdl_trial *trial; /* NULL: none is under way */
 };
 
 /* Captures n calls, which are in a topological order, and instantiates the
@@ -20,6 +22,11 @@ struct mo_backend_program {
 mo_status mo_cuda_graph_capture(mo_backend_unit *unit,
                                 const mo_backend_program_call *calls, int n,
                                 mo_backend_program **program, mo_error *err);
+
+/* Only the graph, as the unit is now; the caller destroys *exec. */
+mo_status mo_cuda_graph_capture_once(mo_backend_unit *unit,
+                                     const mo_backend_program_call *calls,
+                                     int n, CUgraphExec *exec, mo_error *err);
 
 /* Enqueues the graph on unit->stream and returns. */
 mo_status mo_cuda_graph_launch(mo_backend_unit *unit,

@@ -33,8 +33,9 @@ typedef struct mo_cuda_kernel_class {
 struct mo_backend_kernel {
     const mo_cuda_kernel_class *cls; /* set by the backend */
     mo_call_kind kind;               /* set by the backend; for errors */
-    uint64_t consumed;               /* bit i: in[i] is never read again */
-    size_t workspace;                /* bytes, final after finalize */
+    uint64_t digest;   /* set by the backend: of kind, types and shapes */
+    uint64_t consumed; /* bit i: in[i] is never read again */
+    size_t workspace;  /* bytes, final after finalize */
 };
 
 /* Adds a kernel's work to a stream.  An error text begins with the kind of the
