@@ -13,8 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *values[] = { "context=1000000000", "prompt=999999999" };
-    static const mo_read_options options[] = { { .shapes = { 0 } },
-                                               { .values = { values, 2, 2 } } };
+    static const mo_read_options options[] = {
+        { .shapes = { 0 } }, { .values = { .items = values, .count = 2 } }
+    };
 
     for (int i = 0; i < 2; i++) {
         mo_graph *g = NULL;

@@ -50,7 +50,8 @@ static void check_ports(const mo_ir_port *ports, int n)
 static void infer(mo_ir *ir, const char **shapes, size_t n_shapes)
 {
     mo_error err = { 0 };
-    const mo_read_options options = { .shapes = { shapes, n_shapes, 0 } };
+    const mo_read_options options = { .shapes = { .items = shapes,
+                                                  .count = n_shapes } };
     mo_status status = mo_infer_shapes(ir, bin_path, &options, &err);
 
     assert(status == MO_OK || err.text[0] != '\0');

@@ -13,9 +13,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *shapes[] = { "x=2,3" }, *values[] = { "0=2" };
-    static const mo_read_options options[] = { { .shapes = { 0 } },
-                                               { .shapes = { shapes, 1, 1 } },
-                                               { .values = { values, 1, 1 } } };
+    static const mo_read_options options[] = {
+        { .shapes = { 0 } },
+        { .shapes = { .items = shapes, .count = 1 } },
+        { .values = { .items = values, .count = 1 } }
+    };
 
     for (int i = 0; i < 3; i++) {
         mo_graph *g = NULL;

@@ -16,7 +16,8 @@ enum { F32 = 0, F16 = 1, Q4_K = 12 };
 static mo_status read_with(const gguf_text *f, const char **values,
                            size_t n_values, mo_graph **g, mo_error *err)
 {
-    const mo_read_options options = { .values = { values, n_values, 0 } };
+    const mo_read_options options = { .values = { .items = values,
+                                                  .count = n_values } };
 
     return mo_read_memory("a.gguf", f->data, f->size, &options, g, NULL, err);
 }

@@ -67,7 +67,8 @@ START_TEST(hints_set_dynamic_sizes)
 
     for (int i = 0; i < COUNT(cases); i++) {
         const char *hint[] = { cases[i].hint };
-        const mo_read_options options = { .hints = { hint, 1, 0 } };
+        const mo_read_options options = { .hints = { .items = hint,
+                                                     .count = 1 } };
         mo_ir *ir = infer_ir(infer_chain);
         mo_error err = { 0 };
 
@@ -95,8 +96,9 @@ static const char by_input[] =
 START_TEST(an_input_with_a_value_is_a_constant)
 {
     const char *shapes[] = { "x=8,3" }, *values[] = { "1=6,-1" };
-    const mo_read_options options = { .shapes = { shapes, 1, 0 },
-                                      .values = { values, 1, 0 } };
+    const mo_read_options options = { .shapes = { .items = shapes, .count = 1 },
+                                      .values = { .items = values,
+                                                  .count = 1 } };
     mo_ir *ir = infer_ir(by_input);
 
     MUST(mo_infer_shapes(ir, NULL, &options, &err));

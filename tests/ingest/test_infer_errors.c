@@ -205,8 +205,10 @@ static const struct {
 START_TEST(a_value_must_fit_its_input)
 {
     const char *shape[] = { values[_i].shape }, *value[] = { values[_i].value };
-    const mo_read_options options = { .shapes = { shape, shape[0] != NULL, 0 },
-                                      .values = { value, 1, 0 } };
+    const mo_read_options options = {
+        .shapes = { .items = shape, .count = shape[0] != NULL },
+        .values = { .items = value, .count = 1 }
+    };
     mo_ir *ir = infer_ir(infer_chain);
     mo_error err = { 0 };
 

@@ -123,8 +123,8 @@ START_TEST(shapes_values_and_cost_model_are_told)
         .formulation = "compact",
         .fusion = "none",
         .cost = "roofline:/a/fit.xml",
-        .read = { .shapes = { shapes, COUNT(shapes), 0 },
-                  .values = { values, COUNT(values), 0 } }
+        .read = { .shapes = { .items = shapes, .count = COUNT(shapes) },
+                  .values = { .items = values, .count = COUNT(values) } }
     };
     mo_identity identity;
 

@@ -267,8 +267,8 @@ START_TEST(an_edit_of_the_identity_is_noticed)
         .graph_file = "net.graphml",
         .unit_ns = 10,
         .cost = "roofline",
-        .read = { .shapes = { shapes, COUNT(shapes), 0 },
-                  .values = { values, COUNT(values), 0 } }
+        .read = { .shapes = { .items = shapes, .count = COUNT(shapes) },
+                  .values = { .items = values, .count = COUNT(values) } }
     };
     const int backwards[] = { 8, 7, 6, 5, 4, 3, 2, 1, 0 };
     char text[2048], edited[2048];
