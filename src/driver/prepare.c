@@ -173,24 +173,24 @@ mo_status mo_prepare_coarsen(const char *fusion, const mo_graph *fine,
     return status;
 }
 
-static void free_phases(mo_instance **phases, int n)
+void mo_prepare_free_phases(mo_instance **phases, int n)
 {
     for (int p = 0; phases && p < n; p++)
         mo_instance_free(phases[p]);
     free(phases);
 }
 
-/* Makes the instances of the phases of g, if it is a workload. */
-static mo_status make_phases(const mo_driver_load_options *load,
-                             const char *path, const mo_graph *g,
-                             const mo_driver_devices *devices,
-                             const mo_driver_log *logger, mo_instance ***phases,
-                             mo_error *err)
+mo_status mo_prepare_phases(const mo_driver_load_options *load,
+                            const char *path, const mo_graph *g,
+                            const mo_driver_devices *devices,
+                            const mo_driver_log *logger, mo_instance ***phases,
+                            mo_error *err)
 {
     mo_driver_load_options any_size = *load;
     mo_instance **made;
     mo_status status = MO_OK;
 
+    *phases = NULL;
     if (!g->phases)
         return MO_OK;
     any_size.any_size = true;
@@ -204,7 +204,7 @@ static mo_status make_phases(const mo_driver_load_options *load,
     if (status == MO_OK)
         *phases = made;
     else
-        free_phases(made, g->phases->n);
+        mo_prepare_free_phases(made, g->phases->n);
     return status;
 }
 
@@ -234,8 +234,8 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
             mo_driver_load_instance(&load, path, fuses ? coarse.graph : fine,
                                     &devices, logger, &x, err);
     if (status == MO_OK)
-        status = make_phases(&load, path, fuses ? coarse.graph : fine, &devices,
-                             logger, &phases, err);
+        status = mo_prepare_phases(&load, path, fuses ? coarse.graph : fine,
+                                   &devices, logger, &phases, err);
     if (status != MO_OK) {
         mo_instance_free(x);
         mo_coarsen_map_free(coarse.map);
@@ -269,7 +269,7 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
 
 void mo_problem_clear(mo_problem *problem)
 {
-    free_phases(problem->phases, problem->n_phases);
+    mo_prepare_free_phases(problem->phases, problem->n_phases);
     mo_instance_free(problem->instance);
     mo_profile_free(problem->profile);
     mo_cluster_free(problem->cluster);

@@ -174,6 +174,17 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
                               mo_error *err);
 void mo_problem_clear(mo_problem *problem);
 
+/* Makes the instances of the phases of g, of the file at path, on devices;
+ * *phases is NULL where g is no workload. The caller frees them. */
+mo_status mo_prepare_phases(const mo_driver_load_options *load,
+                            const char *path, const mo_graph *g,
+                            const mo_driver_devices *devices,
+                            const mo_driver_log *logger, mo_instance ***phases,
+                            mo_error *err);
+
+/* phases may be NULL. */
+void mo_prepare_free_phases(mo_instance **phases, int n);
+
 /* Returns the graph that is placed: the coarse one, if there is one. */
 const mo_graph *mo_problem_placed(const mo_problem *problem);
 

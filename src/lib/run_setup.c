@@ -62,7 +62,6 @@ static mo_status keep_options(mo_lib_run *run, const moirai_options *options,
 static mo_status make_phases(mo_lib_run *run, mo_error *err)
 {
     const moirai_instance *x = run->placement->instance;
-    const mo_phases *phases = x->graph->graph->phases;
     const mo_driver_devices devices = { .cluster = x->cluster->cluster,
                                         .profile = x->profile
                                                        ? x->profile->profile
@@ -70,23 +69,15 @@ static mo_status make_phases(mo_lib_run *run, mo_error *err)
     const mo_driver_log logger = mo_lib_log(NULL);
     mo_driver_load_options load = mo_lib_settings_of(NULL)->prepare.load;
     char formats[MO_NUMERIC_TEXT];
-    mo_status status = MO_OK;
+    mo_status status;
 
     mo_numeric_write(&x->graph->formats, formats);
     load.formats = formats;
     load.cost = x->cost;
-    load.any_size = true;
-    run->phases = calloc((size_t) phases->n, sizeof *run->phases);
-    if (!run->phases)
-        return mo_fail_memory(err);
-    for (int p = 0; p < phases->n && status == MO_OK; p++) {
-        status = mo_driver_load_instance(&load, x->graph->path,
-                                         phases->items[p].graph, &devices,
-                                         &logger, &run->phases[p], err);
-        run->n_phases += status == MO_OK;
-    }
-    run->job.review.problem.phases = run->phases;
-    run->job.review.problem.n_phases = run->n_phases;
+    status = mo_prepare_phases(&load, x->graph->path, x->graph->graph, &devices,
+                               &logger, &run->job.review.problem.phases, err);
+    if (run->job.review.problem.phases)
+        run->job.review.problem.n_phases = x->graph->graph->phases->n;
     return status;
 }
 
@@ -109,7 +100,7 @@ static mo_status make_plan(mo_lib_run *run, mo_error *err)
     run->job.folder = copy ? strdup(dirname(copy)) : NULL;
     free(copy);
     status = run->job.folder ? MO_OK : mo_fail_memory(err);
-    if (status == MO_OK && r->problem.fine->phases)
+    if (status == MO_OK)
         status = make_phases(run, err);
     if (status == MO_OK)
         status = mo_exec_units_make(p->instance->cluster->cluster, 1, 0,
@@ -148,9 +139,8 @@ void mo_lib_run_clear(mo_lib_run *run)
     free(job->others);
     mo_weights_free(job->constants);
     free(job->folder);
-    for (int p = 0; p < run->n_phases; p++)
-        mo_instance_free(run->phases[p]);
-    free(run->phases);
+    mo_prepare_free_phases(job->review.problem.phases,
+                           job->review.problem.n_phases);
     mo_exec_units_clear(&run->units);
     mo_arena_free(run->arena);
     moirai_placement_free(run->placement);

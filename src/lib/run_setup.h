@@ -15,10 +15,9 @@ typedef struct mo_lib_run {
     moirai_placement *placement; /* retained */
     mo_arena *arena;             /* texts of the options */
     mo_exec_options options;
-    mo_exec_job job; /* its review is borrowed from the placement */
+    mo_exec_job job; /* its review, except the phases, is borrowed from the
+                        placement */
     mo_exec_units units;
-    mo_instance **phases; /* of a workload; of the review */
-    int n_phases;
 } mo_lib_run;
 
 /* Copies the options and makes the plan; generate: the number of tokens of a

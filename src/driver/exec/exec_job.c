@@ -345,7 +345,7 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
         source.on_unsupported = speaks ? on_unsupported_op : NULL;
         source.context = &to;
         status = is_workload
-                     ? mo_exec_job_plan_phases(o, &source, &options, job, err)
+                     ? mo_exec_job_plan_phases(&source, &options, job, err)
                      : build_plan(&source, &job->plan, err);
     }
     if (status == MO_OK)

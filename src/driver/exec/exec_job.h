@@ -52,8 +52,7 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
 
 /* phase_plans.c: the same for a workload. The plans of its phases keep their
  * states between runs and are merged (exec/plan/merge_phases.h). */
-mo_status mo_exec_job_plan_phases(const mo_exec_options *o,
-                                  const mo_plan_source *source,
+mo_status mo_exec_job_plan_phases(const mo_plan_source *source,
                                   const mo_weights_options *weights,
                                   mo_exec_job *job, mo_error *err);
 

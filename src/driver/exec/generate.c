@@ -357,14 +357,16 @@ mo_status mo_generate_take(void *context, int64_t request,
     mo_generate_run *g = context;
     const mo_generate_ports *ports =
         &g->phases[mo_generate_phase(context, request)];
+    mo_status status;
 
     if (failure) {
         g->failure = *failure;
         return mo_fail(err, failure->status, "token %" PRId64 ": %s", request,
                        failure->text);
     }
-    if (choose_ids(g, request, &outputs[ports->logits], err) != MO_OK)
-        return err ? err->status : MO_E_INPUT;
+    status = choose_ids(g, request, &outputs[ports->logits], err);
+    if (status != MO_OK)
+        return status;
     g->times_ns[request + 1] = mo_stop_clock_ns();
     g->n = request + 1;
     return g->on_ids ? g->on_ids(g->context, g->ids + request * g->batch,

@@ -98,8 +98,7 @@ static mo_status plan_phase(const mo_plan_source *source, int p,
     return status;
 }
 
-mo_status mo_exec_job_plan_phases(const mo_exec_options *o,
-                                  const mo_plan_source *source,
+mo_status mo_exec_job_plan_phases(const mo_plan_source *source,
                                   const mo_weights_options *weights,
                                   mo_exec_job *job, mo_error *err)
 {
@@ -110,7 +109,6 @@ mo_status mo_exec_job_plan_phases(const mo_exec_options *o,
     mo_plan_source own = *source;
     mo_status status;
 
-    (void) o;
     job->others = calloc(n, sizeof *job->others);
     status = plans && names && job->others ? MO_OK : mo_fail_memory(err);
     for (int p = 0; p < phases->n && status == MO_OK; p++) {

@@ -40,8 +40,8 @@ static const char *device_of(const fitting *f, const mo_llama_row *row)
     return f->o->device ? f->o->device : row->device;
 }
 
-/* Rates of a device that there is not are used by nobody: the device is one of
- * the cluster, if that is given, or a model. */
+/* Rates have no effect unless the device exists: in the cluster, if that is
+ * given, or as a device model. */
 static mo_status check_device(const mo_profiler_options *o, mo_error *err)
 {
     mo_cluster *cluster = NULL;

@@ -37,7 +37,7 @@ typedef struct mo_chain_rules {
     bool routes_by_host; /* transfers of other machines pass the host */
     bool in_any_order;   /* layers of a device need not be contiguous */
     bool moves_experts;  /* experts may be in main memory */
-    bool limits_context; /* to what the model was trained for */
+    bool limits_context; /* to the context length the model was trained for */
     /* Units in main memory run on a GPU, which gets their weights for each
      * batch, where a run has at least so many tokens; 0: on the CPU. */
     int copies_from_tokens;
@@ -103,8 +103,8 @@ void mo_chain_free(mo_chain *chain);
 mo_status mo_chain_units_of(const mo_graph *g, int *unit, int *n_layers,
                             mo_error *err);
 
-/* Adds the bytes of an op to the part of its unit's experts that its name
- * tells, as in "blk.7.ffn_up_exps", if it does. */
+/* Adds the bytes of an op to the part of its unit's experts that its name says
+ * ("blk.7.ffn_up_exps"), or does nothing for another name. */
 void mo_chain_add_part(mo_chain *c, int unit, const char *name, int64_t bytes);
 
 /* A placement of a chain. */
