@@ -112,6 +112,15 @@ said, wanted = json.load(open("rank.0")), open("wanted").read().split("\n")[:-1]
 assert [" ".join(map(str, ids)) for ids in zip(*said["ids"])] == wanted
 assert said["ranks"] == 2'
 
+# A method that knows no states places readers of a new value elsewhere.
+moirai-place -q -c three.xml --method m-topo -o topo.sol chat.xml >out 2>&1
+exits "a cache that another device reads" 0 moirai-exec -q --threads 1 \
+    --prompt ids.npy --generate 5 --json topo.sol
+ok "is sent" "$python" -c 'import json
+said, wanted = json.load(open("out")), open("wanted").read().split("\n")[:5]
+assert [" ".join(map(str, ids)) for ids in zip(*said["ids"])] == wanted
+assert said["sent_state_bytes"] > 0'
+
 # The library, which trees with sanitizers do not have.
 MOIRAI_LIBRARY=$top_builddir/src/lib/libmoirai.so.1.0.0
 PYTHONPATH=$(dirname "$PYTHONPATH")/python

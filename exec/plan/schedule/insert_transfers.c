@@ -201,6 +201,7 @@ static mo_status send_value(transfer_state *s, int value, int device, int maker,
         return MO_OK;
     copy.device = device;
     copy.input = copy.transfer = MO_PLAN_NONE;
+    copy.state = NULL; /* the replica is not kept between runs */
     if (!copy.constant)
         status = add_pending(s, value, maker, reader, &copy, err);
     return status == MO_OK ? add_replica(s, value, &copy, number, err) : status;
