@@ -627,7 +627,8 @@ typedef struct moirai_generator moirai_generator;
 
 /*
  * Plans a valid placement and starts to generate n_tokens tokens for each
- * sequence. prompt: n_ids ids, the sequences one after the other.
+ * sequence. prompt: n_ids ids, the sequences one after the other, of any length
+ * that the states have room for.
  *
  * Options: those of executors but in-flight; and temperature ("0": the most
  * probable token), top-k, top-p, seed, stop (ids that end a sequence, several).

@@ -117,13 +117,13 @@ static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
                     ? NULL
                     : mo_measure_load_format(load, loads),
         .batch = g->batch,
-        .prompt = g->phases[0].tokens,
+        .prompt = g->n_prompt,
         .capacity = g->capacity,
         .ids = g->ids,
         .ns = ns,
         .n = g->n,
         .stopped = g->n < g->n_wanted,
-        .predicted_first_ns = plan->phases[0].predicted_ns,
+        .predicted_first_ns = mo_generate_predicted_first_ns(g),
         .predicted_token_ns = plan->phases[1].predicted_ns,
         .devices = devices,
         .n_devices = plan->n_devices,
@@ -168,10 +168,9 @@ mo_status mo_cli_exec_generate(mo_exec_options *o,
     };
     int rank = stream->transport->rank(stream->world);
     mo_generate_run g = { .on_ids = o->json ? NULL : print_ids };
-    const mo_pipeline_options options = {
+    mo_pipeline_options options = {
         .run = &run,
         .n_slots = 1,
-        .n_requests = o->generate,
         .next = mo_generate_next,
         .sink = mo_generate_take,
         .phase = mo_generate_phase,
@@ -185,6 +184,7 @@ mo_status mo_cli_exec_generate(mo_exec_options *o,
 
     mo_measure_load_read(NULL, &load);
     if (status == MO_OK) {
+        options.n_requests = mo_generate_n_requests(&g);
         mo_driver_log_step(&o->logger, &step, "generating");
         status = mo_pipeline_run(job->plan, &options, &result, err);
         mo_progress_end(&step);

@@ -48,7 +48,8 @@ static mo_status announce(void *context, const int64_t *ids, int64_t batch,
 static void *generate_all(void *context)
 {
     moirai_generator *m = context;
-    const mo_pipeline_options options = { .n_requests = m->g.n_wanted,
+    const mo_pipeline_options options = { .n_requests =
+                                              mo_generate_n_requests(&m->g),
                                           .next = mo_generate_next,
                                           .sink = mo_generate_take,
                                           .phase = mo_generate_phase,

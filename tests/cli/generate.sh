@@ -56,6 +56,13 @@ complains "one more than the states hold" 1 "give --generate $steps at most" \
 exits "without fusion" 0 generate "$steps" -q --no-fuse chat.xml
 ok "tokens are the same" cmp out wanted
 
+# Prompts that are longer or shorter than the first phase takes.
+for prompt in long short; do
+    exits "a $prompt prompt" 0 moirai-exec -q --threads 1 \
+        --prompt $prompt.npy --generate 4 chat.xml
+    ok "is run in parts" cmp out wanted.$prompt
+done
+
 # A stand-in for a GPU: calls run side by side, and steps are recorded.
 standin=$top_builddir/tests/standin/standin_cuda.so
 if in_ci && [ -e "$standin" ]; then
@@ -134,6 +141,9 @@ assert list(placement.generate(ids, len(wanted), threads=1)) == wanted
 with placement.generate(ids, 9) as some:
     assert (next(some), next(some), some.batch) == (*wanted[:2], 2)
     some.close()
+long = [[(5 * b + 3 * i) % 37 for i in range(17)] for b in range(2)]
+assert list(placement.generate(long, 4)) == [
+    tuple(map(int, line.split())) for line in open("wanted.long")]
 one = {"temperature": 9, "top_k": 1, "stop": [wanted[0][0], wanted[0][1]]}
 assert list(placement.generate(ids, 9, **one)) == wanted[:1]
 for ids, n, more in (([1, 2], 3, {}), (ids, 99, {}), (ids, 0, {}),
@@ -179,8 +189,16 @@ complains "a workload is run with --generate" 1 "run it with --generate" \
     moirai-exec -q chat.xml
 complains "which is for workloads" 1 "is no workload" \
     moirai-exec -q --generate 3 chat.decode.graphml
-complains "the prompt has a shape" 1 "long.npy" \
-    moirai-exec -q --generate 3 --prompt long.npy chat.xml
+ok "a prompt of one sequence" "$python" -c 'import sys
+from array import array
+data = open("ids.npy", "rb").read()
+open("single.npy", "wb").write(
+    data[:128].replace(b"(2, 7)", b"(1,14)") + data[128:])'
+complains "the prompt has a batch" 1 \
+    "single.npy: is i64[1,14]; save the ids of the prompt as integers [2,n]" \
+    moirai-exec -q --generate 3 --prompt single.npy chat.xml
+complains "the prompt must fit, too" 1 "give --generate 24 at most" \
+    moirai-exec -q --generate 25 --prompt long.npy chat.xml
 exits "options contradict" 2 generate 3 --check chat.xml
 exits "a part of all tokens" 2 generate 3 --top-p 0.5 chat.xml
 exits "a prompt alone" 2 moirai-exec --prompt ids.npy chat.xml

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a small decoder as a workload, a prompt, and the tokens that it
+"""Writes a small decoder as a workload, prompts, and the tokens that it
 generates, computed here by definition, without a cache.
 
     generate_case.py FOLDER
@@ -49,10 +49,12 @@ def attend(q, keys, values):
             for d in range(len(q))]
 
 
-def next_token(ids):
-    """The most probable token; after each layer the mean over the tokens of all
-    steps but this one is added, which a state keeps as their sum."""
-    steps = [PROMPT] + [1] * (len(ids) - PROMPT)
+def next_token(ids, prompt):
+    """The most probable token after a prompt of that length; after each layer
+    the mean over the tokens of all steps but this one is added, which a state
+    keeps as their sum."""
+    whole = prompt // PROMPT
+    steps = [PROMPT] * whole + [1] * (len(ids) - whole * PROMPT)
     rows = [[a + b for a, b in zip(TOKENS[i], PLACES[n])]
             for n, i in enumerate(ids)]
     for w in WEIGHTS:
@@ -175,16 +177,18 @@ def main(folder):
     write_workload({"prefill": (decoder(PROMPT), 1),
                     "decode": (decoder(1), STEPS)},
                    os.path.join(folder, "chat.xml"), lambda *_: None)
-    prompt = [[(5 * b + 3 * i) % VOCABULARY for i in range(PROMPT)]
-              for b in range(BATCH)]
-    npy(os.path.join(folder, "ids.npy"), prompt)
-    npy(os.path.join(folder, "long.npy"), [row + row for row in prompt])
-    rows = [list(row) for row in prompt]
-    with open(os.path.join(folder, "wanted"), "w", encoding="ascii") as file:
-        for _ in range(STEPS):
-            for row in rows:
-                row.append(next_token(row))
-            file.write(" ".join(str(row[-1]) for row in rows) + "\n")
+    for name, wanted, prompt, steps in (
+            ("ids.npy", "wanted", PROMPT, STEPS),
+            ("long.npy", "wanted.long", 2 * PROMPT + 3, 4),
+            ("short.npy", "wanted.short", PROMPT - 4, 4)):
+        rows = [[(5 * b + 3 * i) % VOCABULARY for i in range(prompt)]
+                for b in range(BATCH)]
+        npy(os.path.join(folder, name), rows)
+        with open(os.path.join(folder, wanted), "w", encoding="ascii") as file:
+            for _ in range(steps):
+                for row in rows:
+                    row.append(next_token(row, prompt))
+                file.write(" ".join(str(row[-1]) for row in rows) + "\n")
 
 
 main(sys.argv[1])

@@ -10,7 +10,6 @@
 #include "base/number.h"
 #include "base/random.h"
 #include "base/stop.h"
-#include "driver/exec/input_tensors.h"
 #include "exec/tensor/npy.h"
 
 enum { PREFILL, DECODE, N_PHASES };
@@ -100,11 +99,10 @@ static int64_t find_capacity(const mo_exec_plan *plan)
     return capacity;
 }
 
-static mo_status check_plan(mo_generate_run *g, int64_t wanted, mo_error *err)
+static mo_status check_plan(mo_generate_run *g, mo_error *err)
 {
     const mo_exec_plan *plan = g->plan;
     mo_status status = MO_OK;
-    int64_t prompt;
 
     if (plan->n_phases != N_PHASES)
         return mo_fail(err, MO_E_SUPPORT,
@@ -120,17 +118,27 @@ static mo_status check_plan(mo_generate_run *g, int64_t wanted, mo_error *err)
         return status;
     if (g->phases[DECODE].tokens != 1)
         return fail_ports(plan, DECODE, "ids of several tokens", err);
-    prompt = g->phases[PREFILL].tokens;
     g->capacity = find_capacity(plan);
-    if (wanted - 1 > g->capacity - prompt)
-        return mo_fail(err, MO_E_INPUT,
-                       "a prompt of %" PRId64 " and %" PRId64 " more tokens "
-                       "exceed the capacity of the states, %" PRId64
-                       "; give --generate %" PRId64
-                       " at most, or export with a larger --max-length",
-                       prompt, wanted, g->capacity,
-                       mo_max_i64(g->capacity - prompt + 1, 0));
     return MO_OK;
+}
+
+static mo_status check_capacity(const mo_generate_run *g, mo_error *err)
+{
+    if (g->n_wanted - 1 <= g->capacity - g->n_prompt)
+        return MO_OK;
+    if (g->n_prompt > g->capacity)
+        return mo_fail(err, MO_E_INPUT,
+                       "a prompt of %" PRId64 " exceeds the capacity of the "
+                       "states, %" PRId64 "; shorten it, or export with a "
+                       "larger --max-length",
+                       g->n_prompt, g->capacity);
+    return mo_fail(err, MO_E_INPUT,
+                   "a prompt of %" PRId64 " and %" PRId64 " more tokens "
+                   "exceed the capacity of the states, %" PRId64
+                   "; give --generate %" PRId64
+                   " at most, or export with a larger --max-length",
+                   g->n_prompt, g->n_wanted, g->capacity,
+                   g->capacity - g->n_prompt + 1);
 }
 
 static mo_status read_stop_ids(const mo_exec_options *o, mo_generate_run *g,
@@ -164,18 +172,33 @@ static mo_status check_id(const mo_generate_run *g, const char *file,
                       id, g->vocabulary - 1);
 }
 
+/* Divides a prompt of n tokens for each sequence into runs. */
+static mo_status divide_prompt(mo_generate_run *g, int64_t n, mo_error *err)
+{
+    int64_t most = g->phases[PREFILL].tokens;
+    int64_t rest = n % most;
+
+    g->n_prompt = n;
+    g->n_filling = n / most;
+    g->n_before = g->n_filling + rest - 1;
+    return check_capacity(g, err);
+}
+
 /* Copies the prompt of the caller. */
 static mo_status take_prompt(mo_generate_run *g, mo_error *err)
 {
-    const mo_tensor_desc *desc = &g->plan->inputs[g->phases[PREFILL].ids].desc;
-    char text[MO_TENSOR_DESC_TEXT_SIZE];
+    int64_t n = (int64_t) g->n_given / g->batch;
+    const mo_tensor_desc desc = { MO_ELEM_I64, { 2, { g->batch, n } } };
     mo_status status;
 
-    if ((uint64_t) mo_tensor_desc_elements(desc) != g->n_given)
+    if (n == 0 || g->n_given % (size_t) g->batch != 0)
         return mo_fail(err, MO_E_INPUT,
-                       "a prompt of %zu ids was given; the workload takes %s",
-                       g->n_given, mo_tensor_desc_format(desc, text));
-    status = mo_tensor_new(desc, &g->prompt, err);
+                       "a prompt of %zu ids was given; the workload takes "
+                       "%" PRId64 " sequences of one length",
+                       g->n_given, g->batch);
+    status = divide_prompt(g, n, err);
+    if (status == MO_OK)
+        status = mo_tensor_new(&desc, &g->prompt, err);
     for (size_t i = 0; i < g->n_given && status == MO_OK; i++) {
         status = check_id(g, NULL, g->given[i], err);
         mo_tensor_set_int(&g->prompt, (int64_t) i, g->given[i]);
@@ -183,49 +206,60 @@ static mo_status take_prompt(mo_generate_run *g, mo_error *err)
     return status;
 }
 
-static mo_status make_prompt(const mo_exec_options *o, mo_generate_run *g,
+/* As long as a run of the first phase takes. */
+static mo_status draw_prompt(mo_generate_run *g, uint64_t seed, mo_error *err)
+{
+    mo_random random = { seed };
+    int64_t n = g->phases[PREFILL].tokens;
+    const mo_tensor_desc desc = { MO_ELEM_I64, { 2, { g->batch, n } } };
+    mo_status status = divide_prompt(g, n, err);
+
+    if (status == MO_OK)
+        status = mo_tensor_new(&desc, &g->prompt, err);
+    for (int64_t i = 0; i < g->batch * n && status == MO_OK; i++)
+        mo_tensor_set_int(
+            &g->prompt, i,
+            mo_random_below(&random, (int) mo_min_i64(g->vocabulary, 1 << 30)));
+    return status;
+}
+
+static mo_status read_prompt(mo_generate_run *g, const char *file,
                              mo_error *err)
 {
-    const mo_plan_input *input = &g->plan->inputs[g->phases[PREFILL].ids];
-    int64_t n = mo_tensor_desc_elements(&input->desc);
-    mo_status status;
+    mo_tensor_desc desc;
+    const int64_t *dims = desc.shape.dims;
+    char text[MO_TENSOR_DESC_TEXT_SIZE];
+    mo_status status = mo_npy_read_desc(file, &desc, err);
 
-    if (g->given)
-        return take_prompt(g, err);
-    if (!o->prompt) {
-        mo_random random = { (uint64_t) o->seed };
-
-        status = mo_tensor_new(&input->desc, &g->prompt, err);
-        for (int64_t i = 0; i < n && status == MO_OK; i++)
-            mo_tensor_set_int(
-                &g->prompt, i,
-                mo_random_below(&random,
-                                (int) mo_min_i64(g->vocabulary, 1 << 30)));
+    if (status != MO_OK)
         return status;
-    }
-    status = mo_npy_read(o->prompt, &g->prompt, err);
+    if (desc.elem == MO_ELEM_BOOL || mo_elem_is_float(desc.elem) ||
+        desc.shape.rank != 2 || dims[0] != g->batch || dims[1] == 0)
+        return mo_fail_at(err, MO_E_INPUT, file, 0,
+                          "is %s; save the ids of the prompt as integers "
+                          "[%" PRId64 ",n]",
+                          mo_tensor_desc_format(&desc, text), g->batch);
+    status = divide_prompt(g, dims[1], err);
     if (status == MO_OK)
-        status = mo_exec_input_check(input, o->prompt, &g->prompt.desc, err);
-    if (status == MO_OK)
-        status = mo_exec_input_convert(input, &g->prompt, err);
-    for (int64_t i = 0; i < n && status == MO_OK; i++)
-        status = check_id(g, o->prompt, mo_tensor_get_int(&g->prompt, i), err);
+        status = mo_npy_read(file, &g->prompt, err);
+    for (int64_t i = 0; i < g->batch * g->n_prompt && status == MO_OK; i++)
+        status = check_id(g, file, mo_tensor_get_int(&g->prompt, i), err);
     return status;
 }
 
 static mo_status alloc_inputs(mo_generate_run *g, mo_error *err)
 {
-    const mo_exec_plan *plan = g->plan;
-    const mo_generate_ports *phases = g->phases;
-    mo_status status =
-        mo_tensor_new(&plan->inputs[phases[DECODE].ids].desc, &g->token, err);
+    mo_status status = MO_OK;
 
-    if (status == MO_OK)
-        status = mo_tensor_new(&plan->inputs[phases[PREFILL].position].desc,
-                               &g->position, err);
-    if (status == MO_OK)
-        status = mo_tensor_new(&plan->inputs[phases[DECODE].position].desc,
-                               &g->decode_position, err);
+    for (int p = 0; p < N_PHASES && status == MO_OK; p++) {
+        const mo_plan_input *inputs = g->plan->inputs;
+
+        status =
+            mo_tensor_new(&inputs[g->phases[p].ids].desc, &g->inputs[p], err);
+        if (status == MO_OK)
+            status = mo_tensor_new(&inputs[g->phases[p].position].desc,
+                                   &g->positions[p], err);
+    }
     return status;
 }
 
@@ -241,7 +275,7 @@ mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_plan *plan,
 
     g->plan = plan;
     g->n_wanted = o->generate;
-    status = check_plan(g, o->generate, err);
+    status = check_plan(g, err);
     if (status != MO_OK || !speaks)
         return status;
     if (!mo_size_mul((size_t) g->n_wanted, (size_t) g->batch, &n_ids))
@@ -253,7 +287,9 @@ mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_plan *plan,
         return mo_fail_memory(err);
     status = read_stop_ids(o, g, err);
     if (status == MO_OK)
-        status = make_prompt(o, g, err);
+        status = g->given    ? take_prompt(g, err)
+                 : o->prompt ? read_prompt(g, o->prompt, err)
+                             : draw_prompt(g, (uint64_t) o->seed, err);
     if (status == MO_OK)
         status = alloc_inputs(g, err);
     if (status == MO_OK)
@@ -264,9 +300,10 @@ mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_plan *plan,
 void mo_generate_clear(mo_generate_run *g)
 {
     mo_tensor_clear(&g->prompt);
-    mo_tensor_clear(&g->token);
-    mo_tensor_clear(&g->position);
-    mo_tensor_clear(&g->decode_position);
+    for (int p = 0; p < N_PHASES; p++) {
+        mo_tensor_clear(&g->inputs[p]);
+        mo_tensor_clear(&g->positions[p]);
+    }
     mo_sampler_free(g->sampler);
     free(g->stop_ids);
     free(g->ids);
@@ -275,10 +312,52 @@ void mo_generate_clear(mo_generate_run *g)
     *g = (mo_generate_run){ 0 };
 }
 
+int64_t mo_generate_n_requests(const mo_generate_run *g)
+{
+    return g->n_before + g->n_wanted;
+}
+
+int64_t mo_generate_predicted_first_ns(const mo_generate_run *g)
+{
+    const mo_plan_phase *phases = g->plan->phases;
+
+    return g->n_filling * phases[PREFILL].predicted_ns +
+           (g->n_before + 1 - g->n_filling) * phases[DECODE].predicted_ns;
+}
+
 int mo_generate_phase(void *context, int64_t request)
 {
-    (void) context;
-    return request == 0 ? PREFILL : DECODE;
+    const mo_generate_run *g = context;
+
+    return request < g->n_filling ? PREFILL : DECODE;
+}
+
+/* Returns the number of tokens before those of a request. */
+static int64_t count_before(const mo_generate_run *g, int64_t request)
+{
+    int64_t most = g->phases[PREFILL].tokens;
+
+    return request < g->n_filling ? request * most
+                                  : g->n_filling * (most - 1) + request;
+}
+
+/* Sets the ids of a run of phase p behind `before` tokens: those of the prompt,
+ * or the last that was chosen. */
+static void set_inputs(mo_generate_run *g, int p, int64_t before)
+{
+    int64_t n = g->phases[p].tokens;
+
+    for (int64_t b = 0; b < g->batch; b++)
+        for (int64_t i = 0; i < n; i++) {
+            int64_t at = before + i;
+            int64_t id =
+                at < g->n_prompt
+                    ? mo_tensor_get_int(&g->prompt, b * g->n_prompt + at)
+                    : g->ids[(at - g->n_prompt) * g->batch + b];
+
+            mo_tensor_set_int(&g->inputs[p], b * n + i, id);
+        }
+    mo_tensor_set_int(&g->positions[p], 0, before);
 }
 
 /* The inputs are lent: clearing them frees nothing. */
@@ -292,28 +371,20 @@ mo_status mo_generate_next(void *context, int64_t request,
                            bool *end, mo_error *err)
 {
     mo_generate_run *g = context;
-    const mo_generate_ports *ports =
-        &g->phases[mo_generate_phase(context, request)];
+    int p = mo_generate_phase(context, request);
 
     (void) stopped;
     (void) err;
-    if (request >= g->n_wanted || g->n_over == g->batch ||
+    if (request >= mo_generate_n_requests(g) || g->n_over == g->batch ||
         g->failure.status != MO_OK) {
         *end = true;
         return MO_OK;
     }
-    if (request == 0) {
+    if (request == 0)
         g->times_ns[0] = mo_stop_clock_ns();
-        inputs[ports->ids] = lend(&g->prompt);
-        inputs[ports->position] = lend(&g->position);
-        return MO_OK;
-    }
-    for (int64_t b = 0; b < g->batch; b++)
-        mo_tensor_set_int(&g->token, b, g->ids[(request - 1) * g->batch + b]);
-    mo_tensor_set_int(&g->decode_position, 0,
-                      g->phases[PREFILL].tokens + request - 1);
-    inputs[ports->ids] = lend(&g->token);
-    inputs[ports->position] = lend(&g->decode_position);
+    set_inputs(g, p, count_before(g, request));
+    inputs[g->phases[p].ids] = lend(&g->inputs[p]);
+    inputs[g->phases[p].position] = lend(&g->positions[p]);
     return MO_OK;
 }
 
@@ -355,21 +426,23 @@ mo_status mo_generate_take(void *context, int64_t request,
                            const mo_error *failure, mo_error *err)
 {
     mo_generate_run *g = context;
-    const mo_generate_ports *ports =
-        &g->phases[mo_generate_phase(context, request)];
+    int64_t token = request - g->n_before;
+    int p = mo_generate_phase(context, request);
     mo_status status;
 
     if (failure) {
         g->failure = *failure;
-        return mo_fail(err, failure->status, "token %" PRId64 ": %s", request,
-                       failure->text);
+        return mo_fail(err, failure->status, "token %" PRId64 ": %s",
+                       mo_max_i64(token, 0), failure->text);
     }
-    status = choose_ids(g, request, &outputs[ports->logits], err);
+    if (token < 0)
+        return MO_OK;
+    status = choose_ids(g, token, &outputs[g->phases[p].logits], err);
     if (status != MO_OK)
         return status;
-    g->times_ns[request + 1] = mo_stop_clock_ns();
-    g->n = request + 1;
-    return g->on_ids ? g->on_ids(g->context, g->ids + request * g->batch,
-                                 g->batch, err)
-                     : MO_OK;
+    g->times_ns[token + 1] = mo_stop_clock_ns();
+    g->n = token + 1;
+    return g->on_ids
+               ? g->on_ids(g->context, g->ids + token * g->batch, g->batch, err)
+               : MO_OK;
 }

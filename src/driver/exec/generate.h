@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * generate.h - generation of text by a workload of two phases: the first takes
- * the prompt, the second one token again and again.
+ * the prompt, the second one token again and again. A longer prompt goes
+ * through the first phase in several runs; the tokens that do not fill one more
+ * go through the second, one by one.
  *
  * The inputs of a phase, beside states, are the ids of tokens [batch, n] and,
  * with one element, the number of tokens before them. Its output is the logits
@@ -31,22 +33,25 @@ typedef mo_status mo_generate_on_ids(void *context, const int64_t *ids,
 /* The ports of a phase, as numbers in the plan. */
 typedef struct mo_generate_ports {
     int ids, position, logits;
-    int64_t tokens; /* that it takes */
+    int64_t tokens; /* that a run takes */
 } mo_generate_ports;
 
 typedef struct mo_generate_run {
     const mo_exec_plan *plan;
     mo_generate_ports phases[2];
     int64_t batch, vocabulary;
-    int64_t capacity;    /* tokens in the states; INT64_MAX: unknown */
-    int64_t n, n_wanted; /* steps: done, at most */
+    int64_t capacity;  /* tokens in the states; INT64_MAX: unknown */
+    int64_t n_prompt;  /* tokens of the prompt, for each sequence */
+    int64_t n_filling; /* runs of the first phase */
+    int64_t n_before;  /* requests before the one that makes the first token */
+    int64_t n, n_wanted; /* tokens: made, at most */
     int64_t *ids;        /* [n_wanted][batch] */
-    int64_t *times_ns;   /* by step: its end; one more, first: the begin */
+    int64_t *times_ns;   /* by token: its end; one more, first: the begin */
     /* Of the caller: the ids of the prompt, in place of a file; NULL: none. */
     const int64_t *given;
     size_t n_given;
-    mo_tensor_dense prompt, token, position; /* inputs */
-    mo_tensor_dense decode_position;
+    mo_tensor_dense prompt;                  /* i64 [batch, n_prompt] */
+    mo_tensor_dense inputs[2], positions[2]; /* by phase */
     mo_sampler *sampler;
     int64_t *stop_ids;
     size_t n_stop_ids;
@@ -65,13 +70,19 @@ mo_status mo_generate_check_options(const mo_exec_options *o, mo_error *err);
 /* Fails with MO_E_USAGE if the options of sampling contradict each other. */
 mo_status mo_generate_check_sampling(const mo_exec_options *o, mo_error *err);
 
-/* Finds the ports of the plan, reads the prompt, or makes a random one, and
- * allocates everything. Without speaks, at other ranks, only the plan is
- * checked. *g begins as zeros but for given, n_given, on_ids and context; the
- * caller clears it. */
+/* Finds the ports of the plan, reads the prompt, or makes a random one of the
+ * length that the first phase takes, and allocates everything. Without speaks,
+ * at other ranks, only the plan is checked. *g begins as zeros but for given,
+ * n_given, on_ids and context; the caller clears it. */
 mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_plan *plan,
                            bool speaks, mo_generate_run *g, mo_error *err);
 void mo_generate_clear(mo_generate_run *g);
+
+/* Returns the number of requests to the pipeline, if no sequence ends. */
+int64_t mo_generate_n_requests(const mo_generate_run *g);
+
+/* Returns the predicted time to the first token. */
+int64_t mo_generate_predicted_first_ns(const mo_generate_run *g);
 
 /* mo_pipeline_next, _sink and the phase of a request; context: the generation.
  */
