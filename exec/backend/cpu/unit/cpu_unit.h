@@ -119,6 +119,8 @@ extern const mo_cpu_kernel_class mo_cpu_attention;
 extern const mo_cpu_kernel_class mo_cpu_range;
 extern const mo_cpu_kernel_class mo_cpu_rnn;
 extern const mo_cpu_kernel_class mo_cpu_grid_sample;
+extern const mo_cpu_kernel_class mo_cpu_linear;
+extern const mo_cpu_kernel_class mo_cpu_dequantize;
 
 enum { MO_CPU_CACHE_LINE = 64 };
 
