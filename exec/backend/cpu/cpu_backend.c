@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exec/backend/cpu/gemm/blas.h"
+#include "exec/backend/cpu/gemm/block_kernels.h"
 #include "exec/backend/cpu/gemm/micro_kernel.h"
 #include "exec/backend/cpu/unit/aligned_memory.h"
 #include "exec/backend/cpu/unit/cpu_unit.h"
@@ -112,6 +113,7 @@ static mo_status open_unit(const mo_backend_unit_options *options,
     }
     u->threads = mo_cpu_thread_pool_size(u->pool);
     u->micro_kernels = mo_cpu_micro_kernels_select();
+    u->block_kernels = mo_cpu_block_kernels_select();
     u->sizes_only = options->sizes_only;
     mo_cpu_blas_set_single_thread();
     *unit = (mo_backend_unit *) u;

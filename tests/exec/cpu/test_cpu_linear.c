@@ -3,7 +3,7 @@
  * definition in double. */
 #include <math.h>
 
-#include "exec/tensor/block_format.h"
+#include "exec/backend/cpu/gemm/block_kernels.h"
 #include "exec/tensor/convert.h"
 #include "exec/tensor/half.h"
 #include "tests/exec/op/op_case.h"
@@ -52,34 +52,56 @@ static void make_linear(call_case *c, mo_call_linear linear, mo_elem elem,
     c->constant = 2;
 }
 
-static double *expect_linear(const call_case *c)
+/* Replaces a row by what its quantization to int8 stands for. */
+static void quantize_row(double *x, int64_t k)
+{
+    for (int64_t b = 0; b < k; b += MO_BLOCK_ELEMENTS) {
+        float most = 0, scale;
+
+        for (int i = 0; i < MO_BLOCK_ELEMENTS; i++)
+            most = fmaxf(most, fabsf((float) x[b + i]));
+        scale = mo_f16_to_f32(mo_f32_to_f16(most / 127));
+        for (int i = 0; i < MO_BLOCK_ELEMENTS; i++)
+            x[b + i] = (double) scale *
+                       nearbyint((double) ((float) x[b + i] * (127 / most)));
+    }
+}
+
+static double *expect_linear(const call_case *c, bool quantized)
 {
     const mo_call_linear *l = &c->call.u.linear;
     double *expected = calloc((size_t) (l->m * l->n) + 1, sizeof *expected);
+    double *x = calloc((size_t) (l->m * l->k) + 1, sizeof *x);
     float *w = calloc((size_t) (l->n * l->k) + 1, sizeof *w);
 
     mo_block_format_to_f32(l->format, c->in[1].data, l->n * l->k, w);
+    for (int64_t i = 0; i < l->m * l->k; i++)
+        x[i] = mo_tensor_get_double(&c->in[0], i);
+    for (int64_t m = 0; quantized && m < l->m; m++)
+        quantize_row(x + m * l->k, l->k);
     for (int64_t i = 0; i < l->m * l->n; i++) {
         double sum = 0;
 
         for (int64_t k = 0; k < l->k; k++)
-            sum += mo_tensor_get_double(&c->in[0], i / l->n * l->k + k) *
-                   (double) w[i % l->n * l->k + k];
+            sum += x[i / l->n * l->k + k] * (double) w[i % l->n * l->k + k];
         expected[i] = c->call.after ? case_after_of(c, i, sum) : sum;
     }
     free(w);
+    free(x);
     return expected;
 }
 
-START_TEST(products_agree_with_their_definition)
+/* Data are quantized where there are few rows, or kernels for tiles of them;
+ * otherwise weights are converted to floats. */
+static void check_linear(const char *kernels, mo_block_format format,
+                         uint64_t seed)
 {
     static const int64_t sizes[] = { 1, 2, 3, 5, 8, 17, 33, 64, 130 };
     static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_F32, MO_ELEM_F16,
                                      MO_ELEM_BF16 };
-    uint64_t seed = 100 + (uint64_t) _i;
     mo_random r = { seed };
     mo_call_linear linear = {
-        .format = (mo_block_format) (_i % MO_BLOCK_FORMATS),
+        .format = format,
         .m = sizes[mo_random_below(&r, COUNT(sizes))],
         .n = sizes[mo_random_below(&r, COUNT(sizes))],
         .k = MO_BLOCK_ELEMENTS * (1 + mo_random_below(&r, 9)),
@@ -87,13 +109,79 @@ START_TEST(products_agree_with_their_definition)
     call_case c;
     double *expected;
 
+    if (format < MO_BLOCK_Q8_0)
+        linear.k -= mo_random_below(&r, 32);
     make_linear(&c, linear, elems[mo_random_below(&r, COUNT(elems))], seed);
+    c.block_kernels = kernels;
     if (mo_random_below(&r, 2))
         case_after(&c, 1, false, seed);
-    expected = expect_linear(&c);
+    expected = expect_linear(
+        &c, format >= MO_BLOCK_Q8_0 &&
+                (linear.m < 16 || mo_cpu_block_kernels_find(kernels)->unpack));
     case_run_threads(&c);
     case_check(&c, expected, false, seed);
     free(expected);
+    case_end(&c);
+}
+
+START_TEST(products_agree_with_their_definition)
+{
+    static const char *const names[] = { "amx", "avx512vnni", "avx2", "dotprod",
+                                         "plain" };
+    const char *kernels = names[_i % COUNT(names)];
+
+    if (mo_cpu_block_kernels_find(kernels))
+        check_linear(kernels,
+                     (mo_block_format) (_i / COUNT(names) % MO_BLOCK_FORMATS),
+                     100 + (uint64_t) _i);
+}
+END_TEST
+
+/* More rows of data than a job has, and a product that is empty. */
+START_TEST(large_and_empty_products)
+{
+    static const mo_call_linear cases[] = {
+        { MO_BLOCK_Q8_0, 300, 70, 64 },   { MO_BLOCK_Q4_0, 2, 3000, 1024 },
+        { MO_BLOCK_BF16, 20, 130, 1100 }, { MO_BLOCK_Q8_0, 0, 5, 32 },
+        { MO_BLOCK_Q4_0, 17, 0, 32 },     { MO_BLOCK_Q8_0, 20, 5, 0 },
+        { MO_BLOCK_F16, 3, 5, 0 }
+    };
+    call_case c;
+    double *expected;
+
+    make_linear(&c, cases[_i], MO_ELEM_F32, 5);
+    c.block_kernels = mo_cpu_block_kernels_select()->name;
+    expected = expect_linear(
+        &c, cases[_i].format >= MO_BLOCK_Q8_0 &&
+                (cases[_i].m < 16 || mo_cpu_block_kernels_select()->unpack));
+    case_run_threads(&c);
+    case_check(&c, expected, false, 5);
+    free(expected);
+    case_end(&c);
+}
+END_TEST
+
+/* Numbers that are not finite do not vanish; an outlier and tiny numbers are
+ * kept. */
+START_TEST(unusual_data_are_quantized)
+{
+    static const float values[] = { NAN, INFINITY, 3e38f, 1e-30f, 0 };
+    mo_call_linear linear = { MO_BLOCK_Q8_0, 1, 4, 32 };
+    call_case c;
+    float y;
+
+    make_linear(&c, linear, MO_ELEM_F32, 3);
+    for (int i = 0; i < 32; i++)
+        ((float *) c.in[0].data)[i] = i == 2 ? values[_i] : 0;
+    memset(c.in[1].data, 0x3c, 4 * 34); /* q: 60, d: 1.0586 */
+    case_run(&c, 1);
+    y = ((float *) c.out[0].data)[3];
+    if (isfinite(values[_i] * 64))
+        ck_assert_msg(fabsf(y - values[_i] * 63.516f) <=
+                          fabsf(values[_i]) * 0.05f,
+                      "%g", (double) y);
+    else
+        ck_assert(!isfinite(y));
     case_end(&c);
 }
 END_TEST
@@ -214,7 +302,9 @@ END_TEST
 
 SUITE(cpu_linear)
 {
-    SOME(products_agree_with_their_definition, 100, 20);
+    SOME(products_agree_with_their_definition, 250, 50);
+    EACH(large_and_empty_products, 7);
+    EACH(unusual_data_are_quantized, 5);
     TEST(blocks_are_those_of_gguf);
     EACH(blocks_are_converted_to_their_values, 4);
     TEST(operators_read_quantized_rows);
