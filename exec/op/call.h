@@ -298,7 +298,8 @@ typedef struct mo_call_interpolate {
     double crop[2][MO_MAX_RANK]; /* of TF_CROP: start and end, from 0 to 1 */
 } mo_call_interpolate;
 
-/* ATTENTION: softmax(score(scale q k') + mask) v, for every batch index.
+/* ATTENTION: softmax(score(scale q k') + mask) v, for every batch index.  Keys
+ * and values are of one type, which on CPUs may be another float than q's.
  * Rows of q, k, v and the result are contiguous; a row begins at offset +
  * batch index . strides + row * its stride, in elements. */
 typedef struct mo_call_attention {
