@@ -5,11 +5,12 @@ mo_status mo_backend_check_attention(const mo_call *call,
                                      const mo_backend_operand *in,
                                      const mo_tensor_desc *out, mo_error *err)
 {
-    mo_elem elem = out[0].elem;
+    const mo_elem elem = out[0].elem, kept = in[1].desc.elem;
 
     for (int i = 0; i < 3; i++)
-        if (in[i].desc.elem != elem || !mo_elem_is_float(elem) ||
-            elem == MO_ELEM_F64)
+        if (in[i].desc.elem != (i == 0 ? elem : kept) ||
+            !mo_elem_is_float(in[i].desc.elem) ||
+            in[i].desc.elem == MO_ELEM_F64)
             return mo_fail(err, MO_E_SUPPORT,
                            "attention over %s to %s cannot be run",
                            mo_elem_name(in[i].desc.elem), mo_elem_name(elem));

@@ -23,6 +23,8 @@ static const char *const kind_names[MO_CALL_KINDS] = {
     [MO_CALL_RANGE] = "range",
     [MO_CALL_RNN] = "rnn",
     [MO_CALL_GRID_SAMPLE] = "grid_sample",
+    [MO_CALL_LINEAR] = "linear",
+    [MO_CALL_DEQUANTIZE] = "dequantize",
 };
 
 const char *mo_call_kind_name(mo_call_kind kind)

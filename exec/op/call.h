@@ -22,6 +22,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "exec/tensor/block_format.h"
 #include "exec/tensor/dense_tensor.h"
 #include "exec/op/point_program.h"
 
@@ -44,6 +45,8 @@ typedef enum mo_call_kind {
     MO_CALL_RANGE,       /* start, stop and step may be computed */
     MO_CALL_RNN,         /* in: input products, recurrence weights, ... */
     MO_CALL_GRID_SAMPLE, /* in: data, grid */
+    MO_CALL_LINEAR,      /* in: data, weights in a storage format */
+    MO_CALL_DEQUANTIZE,  /* in: blocks */
     MO_CALL_KINDS
 } mo_call_kind;
 
@@ -84,6 +87,21 @@ typedef struct mo_call_matmul {
     int64_t extent[MO_CALL_MATMUL_MAX_BATCH];
     mo_call_matmul_operand a, b, c;
 } mo_call_matmul;
+
+/* LINEAR: c[m][n] = sum over k of a[m][k] w[n][k], rows contiguous. Unlike
+ * those of MATMUL the weights have a format of their own (block_format.h), and
+ * are read as they are: no copy of them in another format is kept. a and c are
+ * of the same type, f32, f16 or bf16. */
+typedef struct mo_call_linear {
+    mo_block_format format;
+    int64_t m, n, k;
+} mo_call_linear;
+
+/* DEQUANTIZE: so many elements, whole blocks, to f32, f16 or bf16. */
+typedef struct mo_call_dequantize {
+    mo_block_format format;
+    int64_t elements;
+} mo_call_dequantize;
 
 /* Sliding windows of CONV and POOL. */
 enum { MO_CALL_MAX_SPATIAL = 3 };
@@ -280,7 +298,8 @@ typedef struct mo_call_interpolate {
     double crop[2][MO_MAX_RANK]; /* of TF_CROP: start and end, from 0 to 1 */
 } mo_call_interpolate;
 
-/* ATTENTION: softmax(score(scale q k') + mask) v, for every batch index.
+/* ATTENTION: softmax(score(scale q k') + mask) v, for every batch index.  Keys
+ * and values are of one type, which on CPUs may be another float than q's.
  * Rows of q, k, v and the result are contiguous; a row begins at offset +
  * batch index . strides + row * its stride, in elements. */
 typedef struct mo_call_attention {
@@ -438,6 +457,8 @@ typedef struct mo_call {
         mo_call_range range;
         mo_call_rnn rnn;
         mo_call_grid_sample grid_sample;
+        mo_call_linear linear;
+        mo_call_dequantize dequantize;
     } u;
     /* NULL, or the epilogue: a program on out[0] before it is stored. Its
      * operand 0 is the call's result, of the type of out[0]; operand i > 0 is

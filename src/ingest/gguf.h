@@ -26,6 +26,12 @@ bool mo_gguf_sniff(const char *data, size_t size);
 mo_status mo_gguf_read(mo_input *input, const mo_read_options *options,
                        mo_graph **graph, mo_error *err);
 
+/* Makes the graphs of prompt and token that run (llm/decoder.h), with the
+ * weights of the file; of options, which give both lengths, as above.  The
+ * caller frees the graphs. */
+mo_status mo_gguf_read_phases(mo_input *input, const mo_read_options *options,
+                              mo_graph *graphs[2], mo_error *err);
+
 /* Sets *summary to the figures of the model. */
 mo_status mo_gguf_summarize(mo_input *input, const mo_read_options *options,
                             struct mo_llm_summary *summary, mo_error *err);

@@ -61,6 +61,10 @@ typedef struct mo_read_format {
     /* Sets the figures of a language model; NULL: it is none. */
     mo_status (*summarize)(mo_input *input, const mo_read_options *options,
                            struct mo_llm_summary *summary, mo_error *err);
+    /* Makes the graphs of prompt and token that run (llm/decoder.h), where the
+     * graph of read is for placement alone; NULL: there are none. */
+    mo_status (*read_phases)(mo_input *input, const mo_read_options *options,
+                             mo_graph *graphs[2], mo_error *err);
 } mo_read_format;
 
 /* Known formats; ends with an all-NULL entry. */

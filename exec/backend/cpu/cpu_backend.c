@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exec/backend/cpu/gemm/blas.h"
+#include "exec/backend/cpu/gemm/block_kernels.h"
 #include "exec/backend/cpu/gemm/micro_kernel.h"
 #include "exec/backend/cpu/unit/aligned_memory.h"
 #include "exec/backend/cpu/unit/cpu_unit.h"
@@ -27,6 +28,8 @@ static const mo_cpu_kernel_class *const kernel_classes[MO_CALL_KINDS] = {
     [MO_CALL_RANGE] = &mo_cpu_range,
     [MO_CALL_RNN] = &mo_cpu_rnn,
     [MO_CALL_GRID_SAMPLE] = &mo_cpu_grid_sample,
+    [MO_CALL_LINEAR] = &mo_cpu_linear,
+    [MO_CALL_DEQUANTIZE] = &mo_cpu_dequantize,
 };
 
 /* Conversions from the opaque types of the contract: every unit and kernel that
@@ -110,6 +113,7 @@ static mo_status open_unit(const mo_backend_unit_options *options,
     }
     u->threads = mo_cpu_thread_pool_size(u->pool);
     u->micro_kernels = mo_cpu_micro_kernels_select();
+    u->block_kernels = mo_cpu_block_kernels_select();
     u->sizes_only = options->sizes_only;
     mo_cpu_blas_set_single_thread();
     *unit = (mo_backend_unit *) u;

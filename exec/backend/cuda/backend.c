@@ -281,7 +281,14 @@ static mo_status prepare_call(mo_backend_unit *unit, const mo_call *call,
     const mo_cuda_kernel_class *cls = kernel_classes[call->kind];
     mo_backend_kernel *made = NULL;
     uint64_t digest = 0;
-    mo_status status = digest_call(call, in, out, &digest, err);
+    mo_status status;
+
+    if (!cls)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "a GPU cannot read weights in a storage format ('%s'); "
+                       "place the op on a CPU",
+                       mo_call_kind_name(call->kind));
+    status = digest_call(call, in, out, &digest, err);
 
     if (status == MO_OK)
         status = cls->prepare(unit, call, in, out, &made, err);

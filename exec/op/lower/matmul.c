@@ -102,6 +102,8 @@ static bool fill_product(matrices a, matrices b, matrices c,
 typedef struct factors {
     int a, b;
     bool turn_a, turn_b;
+    bool stored; /* b is read in its storage format */
+    mo_block_format format;
 } factors;
 
 static mo_status fail_shapes(const mo_op_site *site, const factors *f,
@@ -117,6 +119,46 @@ static mo_status fail_shapes(const mo_op_site *site, const factors *f,
                            mo_tensor_desc_format(&site->out[0], c));
 }
 
+/* The same for weights that are read in their storage format. */
+static mo_status add_stored_product(const mo_op_site *site, const factors *f,
+                                    int n_extra, mo_lower_result *lowered,
+                                    mo_call **call, mo_error *err)
+{
+    const mo_tensor_desc *a = &site->in[f->a], *b = &site->in[f->b];
+    const mo_tensor_desc *c = &site->out[0];
+    mo_call_linear linear = { .format = f->format };
+    mo_status status;
+
+    if (b->shape.rank != 2 || b->elem != mo_block_format_elem(f->format))
+        return mo_op_site_fail(
+            site, MO_E_INPUT, err, "its weights are no %s of %s, [rows, %s]",
+            mo_block_format_name(f->format),
+            mo_elem_name(mo_block_format_elem(f->format)),
+            b->elem == MO_ELEM_U8 ? "bytes of a row" : "columns");
+    linear.n = b->shape.dims[0];
+    linear.k = a->shape.rank > 0 ? a->shape.dims[a->shape.rank - 1] : 0;
+    if (a->shape.rank < 1 || c->shape.rank != a->shape.rank ||
+        a->elem != c->elem || !mo_elem_is_float(a->elem) ||
+        a->elem == MO_ELEM_F64 ||
+        mo_block_format_row_bytes(f->format, linear.k) !=
+            b->shape.dims[1] * (int64_t) mo_elem_size(b->elem) ||
+        c->shape.dims[c->shape.rank - 1] != linear.n ||
+        mo_shape_product(a->shape.dims, a->shape.rank - 1) !=
+            mo_shape_product(c->shape.dims, c->shape.rank - 1))
+        return fail_shapes(site, f, err);
+    linear.m = mo_shape_product(a->shape.dims, a->shape.rank - 1);
+    status =
+        mo_lower_add_call(lowered, MO_CALL_LINEAR, 2 + n_extra, 1, call, err);
+    if (status != MO_OK)
+        return status;
+    (*call)->in[0] = f->a;
+    (*call)->in[1] = f->b;
+    (*call)->out[0] = site->n_in;
+    (*call)->first_extra = 2;
+    (*call)->u.linear = linear;
+    return MO_OK;
+}
+
 /* Adds the product, with n_extra operands to be set by the caller. */
 static mo_status add_product(const mo_op_site *site, const factors *f,
                              int n_extra, mo_lower_result *lowered,
@@ -127,6 +169,8 @@ static mo_status add_product(const mo_op_site *site, const factors *f,
     mo_call_matmul product;
     mo_status status;
 
+    if (f->stored)
+        return add_stored_product(site, f, n_extra, lowered, call, err);
     if (a->rank < 1 || b->rank < 1 ||
         site->out[0].shape.rank + lacking > MO_MAX_RANK ||
         site->out[0].shape.rank + lacking < 2 ||
@@ -232,7 +276,25 @@ static mo_status add_sum(const mo_op_site *site, const factors *f,
     return MO_OK;
 }
 
-/* data, weights [out, in], perhaps a bias [out] */
+/* Reads the attribute "format" of weights; without it, weights in half
+ * precision of data that is not have that of their type. */
+static mo_status read_format(const mo_op_site *site, bool *given,
+                             mo_block_format *format, mo_error *err)
+{
+    const mo_attr *attr = mo_attr_find(site->attrs, "format");
+
+    *given = attr != NULL;
+    if (attr && !mo_block_format_find(attr->text, attr->length, format))
+        return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                               "has weights of format '%.*s'; the formats are "
+                               "f32, f16, bf16, q8_0 and q4_0",
+                               attr->length < 32 ? (int) attr->length : 32,
+                               attr->text);
+    return MO_OK;
+}
+
+/* data, weights [out, in] or, quantized, [out, bytes of a row], perhaps a bias
+ * [out] */
 mo_status mo_lower_linear(const mo_op_site *site, mo_lower_result *lowered,
                           mo_error *err)
 {
@@ -240,7 +302,58 @@ mo_status mo_lower_linear(const mo_op_site *site, mo_lower_result *lowered,
     addition add = { .input = site->n_in > 2 ? 2 : -1, .alpha = 1, .beta = 1 };
     mo_status status = mo_op_site_check_arity(site, 2, 3, 1, err);
 
-    return status == MO_OK ? add_sum(site, &f, &add, lowered, err) : status;
+    if (status == MO_OK)
+        status = read_format(site, &f.stored, &f.format, err);
+    if (status != MO_OK)
+        return status;
+    if (!f.stored && site->in[0].elem == MO_ELEM_F32 &&
+        (site->in[1].elem == MO_ELEM_F16 || site->in[1].elem == MO_ELEM_BF16)) {
+        f.stored = true;
+        f.format =
+            site->in[1].elem == MO_ELEM_F16 ? MO_BLOCK_F16 : MO_BLOCK_BF16;
+    }
+    return add_sum(site, &f, &add, lowered, err);
+}
+
+/* blocks: bytes, in rows of whole blocks */
+mo_status mo_lower_dequantize_blocks(const mo_op_site *site,
+                                     mo_lower_result *lowered, mo_error *err)
+{
+    mo_call_dequantize blocks = { .format = MO_BLOCK_F32 };
+    bool given = false;
+    mo_call *call;
+    mo_shape made;
+    mo_status status = mo_op_site_check_arity(site, 1, 1, 1, err);
+    int last = site->in[0].shape.rank - 1;
+
+    if (status == MO_OK)
+        status = read_format(site, &given, &blocks.format, err);
+    if (status != MO_OK)
+        return status;
+    made = site->in[0].shape;
+    if (last >= 0)
+        made.dims[last] =
+            mo_block_format_row_elements(blocks.format, made.dims[last]);
+    if (!given || mo_block_format_elem(blocks.format) != MO_ELEM_U8 ||
+        site->in[0].elem != MO_ELEM_U8 || last < 0 || made.dims[last] < 0)
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "needs bytes (u8) in rows of whole blocks, and "
+                               "their format, q8_0 or q4_0");
+    if (!mo_elem_is_float(site->out[0].elem) ||
+        site->out[0].elem == MO_ELEM_F64)
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "makes f32, f16 or bf16 only");
+    status = mo_op_site_check_output(site, 0, &made, err);
+    if (status == MO_OK)
+        status =
+            mo_lower_add_call(lowered, MO_CALL_DEQUANTIZE, 1, 1, &call, err);
+    if (status != MO_OK)
+        return status;
+    blocks.elements = mo_shape_elements(&made);
+    call->in[0] = 0;
+    call->out[0] = site->n_in;
+    call->u.dequantize = blocks;
+    return MO_OK;
 }
 
 static mo_status read_factors(const mo_op_site *site, addition *add,

@@ -78,6 +78,14 @@ static void write_call(const mo_exec_plan *plan, int c, mo_json_writer *w)
         if (batches != 1)
             mo_json_put_int(w, "batches", batches);
     }
+    if (it->call.kind == MO_CALL_LINEAR) {
+        const mo_call_linear *l = &it->call.u.linear;
+
+        mo_json_put_int(w, "m", l->m);
+        mo_json_put_int(w, "n", l->n);
+        mo_json_put_int(w, "k", l->k);
+        write_text(w, "format", mo_block_format_name(l->format));
+    }
     if (it->call.kind == MO_CALL_ATTENTION) {
         write_flag(w, "causal", it->call.u.attention.causal);
         if (it->call.u.attention.score)

@@ -69,6 +69,7 @@ static bool supports_epilogue(const mo_exec_plan *plan, const mo_call *call)
     case MO_CALL_NORM:
     case MO_CALL_CUMSUM:
     case MO_CALL_ATTENTION:
+    case MO_CALL_LINEAR:
         return call->n_out == 1 &&
                mo_elem_is_float(plan->values[call->out[0]].desc.elem);
     default:
@@ -80,6 +81,7 @@ static bool supports_epilogue(const mo_exec_plan *plan, const mo_call *call)
 static bool makes_ranges(const mo_call *call)
 {
     return call->kind == MO_CALL_POINT || call->kind == MO_CALL_MATMUL ||
+           call->kind == MO_CALL_LINEAR ||
            (call->kind == MO_CALL_CONV && !call->u.conv.transposed);
 }
 
@@ -151,7 +153,7 @@ static int sole_producer(const fusion_state *f, int value)
 static bool ignores_shape(const mo_call *call)
 {
     return call->kind == MO_CALL_POINT || call->kind == MO_CALL_MATMUL ||
-           call->kind == MO_CALL_NORM || call->kind == MO_CALL_SOFTMAX;
+           call->kind == MO_CALL_LINEAR || call->kind == MO_CALL_NORM || call->kind == MO_CALL_SOFTMAX;
 }
 
 /* The call that can take the program of call c as epilogue on operand at, or

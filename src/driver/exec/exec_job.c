@@ -32,6 +32,8 @@ void mo_exec_job_clear(mo_exec_job *job)
         mo_weights_free(job->others[i]);
     free(job->others);
     mo_weights_free(job->constants);
+    for (int p = 0; p < MO_LLM_N_PHASES; p++)
+        mo_graph_free(job->phases[p]);
     free(job->folder);
     mo_path_list_clear(&job->hints);
     mo_review_clear(&job->review);
@@ -250,14 +252,34 @@ static mo_status check_phases(const mo_exec_options *o, const mo_exec_job *job,
     return MO_OK;
 }
 
-/* Of GGUF files and folders of transformers the sizes alone are read. */
-static mo_status check_format(const mo_exec_job *job, mo_error *err)
+static mo_status fail_format(const mo_read_format *format, mo_error *err)
+{
+    if (format->read_phases)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "is a GGUF file, which runs as prompt and answer only: "
+                       "place it with --prompt and --generate, and run it with "
+                       "--generate");
+    return mo_fail(err, MO_E_SUPPORT,
+                   "is a folder of transformers, which can be placed but not "
+                   "run; run it with vLLM by the settings that moirai --for "
+                   "vllm prints, or export the model from PyTorch with "
+                   "moirai-export");
+}
+
+/* The graph of a language model in a file of its own has sizes alone: reads the
+ * graphs that run. */
+static mo_status read_phases(const mo_exec_options *o, mo_exec_job *job,
+                             mo_error *err)
 {
     const char *path = job->review.located.graph;
+    const mo_locate_query given = { .read = o->prepare.read };
+    mo_provenance_texts texts;
+    const mo_read_options read =
+        mo_locate_read_options(&given, &job->review.origin, &texts);
     const mo_read_format *format = NULL;
     mo_input *input;
     struct stat about;
-    bool is_gguf;
+    mo_status status = MO_OK;
 
     if (job->bundle || stat(path, &about) != 0 ||
         !(S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)) ||
@@ -265,17 +287,15 @@ static mo_status check_format(const mo_exec_job *job, mo_error *err)
         return MO_OK;
     if (mo_read_find_format(input, &format, NULL) != MO_OK)
         format = NULL;
+    if (format && format->summarize) {
+        mo_input_accept_binary(input);
+        status = format->read_phases && job->review.problem.fine->phases &&
+                         o->generate > 0
+                     ? format->read_phases(input, &read, job->phases, err)
+                     : fail_format(format, err);
+    }
     mo_input_close(input);
-    if (!format || !format->summarize)
-        return MO_OK;
-    is_gguf = strcmp(format->name, "gguf") == 0;
-    return mo_fail(err, MO_E_SUPPORT,
-                   "is a %s, which can be placed but not run; run it with %s "
-                   "by the settings that moirai --for %s prints, or export the "
-                   "model from PyTorch with moirai-export",
-                   is_gguf ? "GGUF file" : "folder of transformers",
-                   is_gguf ? "llama.cpp" : "vLLM",
-                   is_gguf ? "llama.cpp" : "vllm");
+    return status;
 }
 
 /* Random weights are held in memory together with their packed copies; fails
@@ -324,14 +344,14 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
     double begin = mo_driver_clock_s();
     mo_progress step;
     bool is_workload = job->review.problem.fine->phases != NULL;
-    mo_status status = check_format(job, err);
+    mo_status status = read_phases(o, job, err);
 
     if (status == MO_OK)
         status = check_phases(o, job, err);
-    if (status == MO_OK)
+    if (status == MO_OK && !job->phases[0])
         status = check_made_up(job->review.problem.fine, random,
                                o->wants.memory_mib << 20, err);
-    else
+    if (status != MO_OK)
         mo_error_set_location(err, graph, 0);
     mo_driver_log_step(&o->logger, &step, "reading weights");
     if (status == MO_OK && !is_workload)

@@ -16,6 +16,7 @@
 #include "exec/weights/constants.h"
 #include "exec/plan/ir/plan.h"
 #include "exec/plan/ir/plan_source.h"
+#include "ingest/llm/decoder.h"
 #include "schedule/schedule.h"
 
 typedef struct mo_exec_job {
@@ -29,6 +30,10 @@ typedef struct mo_exec_job {
     mo_weights_store *constants; /* of a workload, of its first phase */
     mo_weights_store **others;   /* of its other phases, owned */
     int n_others;
+    /* Of a language model that was placed by its sizes: the graphs of its
+     * phases, which run (ingest/llm/decoder.h); NULL: none, the placed graph
+     * does. */
+    mo_graph *phases[MO_LLM_N_PHASES];
     mo_exec_plan *plan; /* verified */
 } mo_exec_job;
 

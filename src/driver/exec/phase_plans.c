@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/intern.h"
 #include "driver/exec/exec_job.h"
 #include "exec/plan/build.h"
 #include "exec/plan/merge_phases.h"
@@ -11,51 +12,97 @@
 #include "graph/phases.h"
 #include "schedule/phase_schedule.h"
 
-/* The map from the ops of a phase to those of its coarse graph: that of the
- * composed graphs, in the numbers of the phase. */
-static mo_status make_map(const mo_problem *problem, int p,
-                          mo_coarsen_map **map, mo_error *err)
+/* Returns the op of a phase's placed graph for an op of its fine graph. */
+static int find_placed(const mo_problem *problem, int p, int op)
 {
     const mo_phase *fine = &problem->fine->phases->items[p];
-    const mo_phases *coarse = problem->coarse->phases;
+    int target;
+
+    if (!problem->coarse)
+        return op;
+    target = problem->map->coarse_of[fine->op_of[op]];
+    return target >= 0 ? problem->coarse->phases->source[target] : target;
+}
+
+/* Ops of a graph that runs in place of the fine one have the names of its ops,
+ * and perhaps a part behind a '/'; a name of a part alone is of no op. */
+static mo_status find_fine(const mo_graph *fine, const mo_graph *runs,
+                           int *fine_of, mo_error *err)
+{
+    mo_arena *arena = mo_arena_new();
+    mo_intern *names = arena ? mo_intern_new(arena) : NULL;
+    mo_status status = names ? MO_OK : mo_fail_memory(err);
+    int number;
+
+    for (int i = 0; i < fine->n_ops && status == MO_OK; i++)
+        status = mo_intern_put(names, fine->ops[i].name,
+                               strlen(fine->ops[i].name), &number, err);
+    for (int i = 0; i < runs->n_ops && status == MO_OK; i++) {
+        const char *name = runs->ops[i].name;
+        size_t length = strcspn(name, "/");
+
+        fine_of[i] = length > 0 ? mo_intern_find(names, name, length)
+                                : MO_COARSEN_MAP_REPLICATED;
+        if (length > 0 && fine_of[i] < 0)
+            status =
+                mo_fail(err, MO_E_INPUT, "op '%.80s' was not placed", name);
+    }
+    mo_intern_free(names);
+    mo_arena_free(arena);
+    return status;
+}
+
+/* The map from the ops of the graph that runs as a phase to those of the placed
+ * graph: that of the composed graphs, in the numbers of the phase. */
+static mo_status make_map(const mo_problem *problem, int p,
+                          const mo_graph *runs, mo_coarsen_map **map,
+                          mo_error *err)
+{
+    const mo_graph *fine = problem->fine->phases->items[p].graph;
     mo_coarsen_map *made = NULL;
     mo_status status = mo_coarsen_map_new(
-        fine->graph->n_ops, coarse->items[p].graph->n_ops, &made, err);
+        runs->n_ops, mo_problem_placed(problem)->phases->items[p].graph->n_ops,
+        &made, err);
 
-    for (int i = 0; i < fine->graph->n_ops && status == MO_OK; i++) {
-        int target = problem->map->coarse_of[fine->op_of[i]];
-
-        made->coarse_of[i] = target >= 0 ? coarse->source[target] : target;
-    }
     if (status != MO_OK)
         return status;
+    for (int i = 0; i < runs->n_ops; i++)
+        made->coarse_of[i] = i;
+    if (runs != fine)
+        status = find_fine(fine, runs, made->coarse_of, err);
+    for (int i = 0; i < runs->n_ops && status == MO_OK; i++)
+        if (made->coarse_of[i] >= 0)
+            made->coarse_of[i] = find_placed(problem, p, made->coarse_of[i]);
+    if (status != MO_OK) {
+        mo_coarsen_map_free(made);
+        return status;
+    }
     mo_coarsen_map_gather(made);
     *map = made;
     return MO_OK;
 }
 
-/* Reads the weights of a phase, which are in the folder of its graph. */
-static mo_status open_weights(const mo_phase *phase,
+/* Reads the weights of a graph, which are in its folder. */
+static mo_status open_weights(const mo_graph *graph,
                               const mo_weights_options *weights,
                               mo_exec_job *job, mo_weights_store **store,
                               mo_error *err)
 {
     mo_weights_options own = *weights;
-    char *copy =
-        phase->graph->n_files > 0 ? strdup(phase->graph->files[0]) : NULL;
+    char *copy = graph->n_files > 0 ? strdup(graph->files[0]) : NULL;
     mo_status status;
 
     if (copy && !job->bundle) {
         const char *folder = dirname(copy);
 
-        own.folder = mo_arena_text(phase->graph->arena, folder, strlen(folder));
+        own.folder = mo_arena_text(graph->arena, folder, strlen(folder));
     }
     free(copy);
     if (!own.folder)
         return mo_fail_memory(err);
     own.share =
         job->n_others > 0 ? job->others[job->n_others - 1] : job->constants;
-    status = mo_weights_new(phase->graph, &own, store, err);
+    status = mo_weights_new(graph, &own, store, err);
     if (status != MO_OK)
         return status;
     if (job->constants)
@@ -71,19 +118,20 @@ static mo_status plan_phase(const mo_plan_source *source, int p,
 {
     const mo_problem *problem = &job->review.problem;
     const mo_phases *placed = mo_problem_placed(problem)->phases;
-    const mo_phase *phase = &problem->fine->phases->items[p];
+    const mo_graph *fine = problem->fine->phases->items[p].graph;
+    const mo_graph *runs = job->phases[0] ? job->phases[p] : fine;
     mo_plan_source own = *source;
     mo_schedule *schedule = NULL;
     mo_coarsen_map *map = NULL;
-    mo_status status = open_weights(phase, weights, job, &own.constants, err);
+    mo_status status = open_weights(runs, weights, job, &own.constants, err);
 
     if (status == MO_OK)
         status = mo_phase_schedule_make(placed, p, problem->instance,
                                         job->review.evaluation.schedule,
                                         problem->phases[p], &schedule, err);
-    if (status == MO_OK && problem->coarse)
-        status = make_map(problem, p, &map, err);
-    own.fine = phase->graph;
+    if (status == MO_OK && (problem->coarse || runs != fine))
+        status = make_map(problem, p, runs, &map, err);
+    own.fine = runs;
     own.placed = placed->items[p].graph;
     own.map = map;
     own.instance = problem->phases[p];

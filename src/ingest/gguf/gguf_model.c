@@ -24,7 +24,8 @@ static const struct {
 
 typedef struct reader {
     mo_input *input;
-    mo_gguf_header header;
+    mo_gguf_header header; /* of the shard */
+    const char *file;      /* its name, without folders */
     mo_gguf_model *made;
     mo_error *err;
 } reader;
@@ -262,24 +263,51 @@ static mo_status add_tensor(reader *r, const mo_gguf_tensor *tensor)
                             r->err);
 }
 
+/* Lists where the tensor is in its file. */
+static mo_status add_weight(reader *r, const mo_gguf_tensor *tensor)
+{
+    mo_gguf_model *made = r->made;
+    mo_llm_weight weight = { .name = tensor->name,
+                             .file = r->file,
+                             .type = tensor->type,
+                             .bytes = tensor->bytes };
+    mo_status status =
+        MO_ARRAY_GROW(made->weights, made->n_weights, made->room, r->err);
+
+    if (status != MO_OK)
+        return status;
+    memcpy(weight.dims, tensor->dims, sizeof weight.dims);
+    if (!mo_int64_add(r->header.data_offset, tensor->offset, &weight.offset))
+        return FAIL(r, MO_E_LIMIT, "tensor '%s' is too large", tensor->name);
+    made->weights[made->n_weights++] = weight;
+    return MO_OK;
+}
+
 /* The decoder of headers has limited the sum of bytes within a shard. */
 static mo_status add_tensors(reader *r)
 {
+    const char *name = mo_input_name(r->input), *slash = strrchr(name, '/');
     mo_status status = MO_OK;
 
+    name = slash ? slash + 1 : name;
+    r->file = mo_arena_text(r->made->arena, name, strlen(name));
+    if (!r->file)
+        return mo_fail_memory(r->err);
     for (size_t i = 0; i < r->header.n_tensors && status == MO_OK; i++) {
         const mo_gguf_tensor *tensor = &r->header.tensors[i];
 
         mo_llm_summary_count(&r->made->summary, tensor->type->name,
                              tensor->bytes);
         status = add_tensor(r, tensor);
+        if (status == MO_OK)
+            status = add_weight(r, tensor);
     }
     return status;
 }
 
 static mo_status read_header(reader *r)
 {
-    mo_gguf_header_clear(&r->header);
+    r->header = (mo_gguf_header){ 0 };
     return mo_gguf_header_read(r->input, r->made->arena, &r->header, r->err);
 }
 
@@ -346,6 +374,7 @@ static mo_status check_shard(const reader *r, int shard, int count)
 static mo_status read_shard(reader *r, const char *first, int shard, int count)
 {
     mo_input *before = r->input;
+    const mo_gguf_header header = r->header;
     char *path = NULL;
     mo_status status = name_shard(r, first, shard, count, &path);
 
@@ -360,9 +389,11 @@ static mo_status read_shard(reader *r, const char *first, int shard, int count)
             status = check_shard(r, shard, count);
         if (status == MO_OK)
             status = add_tensors(r);
+        mo_gguf_header_clear(&r->header);
         mo_input_close(r->input);
     }
     r->input = before;
+    r->header = header;
     free(path);
     return status;
 }
@@ -391,13 +422,15 @@ mo_status mo_gguf_model_read(mo_input *input, mo_gguf_model *model,
         status = read_shard(&r, mo_input_name(input), i, count);
     model->summary.shards = count;
     mo_llm_summary_sort(&model->summary);
-    mo_gguf_header_clear(&r.header);
+    model->header = r.header;
     return status;
 }
 
 void mo_gguf_model_clear(mo_gguf_model *model)
 {
     mo_llm_model_clear(&model->model);
+    mo_gguf_header_clear(&model->header);
+    free(model->weights);
     mo_arena_free(model->arena);
     *model = (mo_gguf_model){ 0 };
 }

@@ -45,6 +45,7 @@ typedef struct decoder {
     mo_input *input;
     const char *block;
     size_t n_block;
+    int64_t at; /* bytes taken so far */
     bool is_big_endian;
     mo_arena *arena;
     mo_intern *names;
@@ -83,6 +84,7 @@ static mo_status take(decoder *d, char *to, uint64_t count)
         }
         d->block += n;
         d->n_block -= n;
+        d->at += (int64_t) n;
         count -= n;
     }
     return MO_OK;
@@ -363,6 +365,7 @@ static mo_status take_tensor(decoder *d, int64_t alignment, int64_t *expected)
                     "tensor '%s' has the offset %" PRIu64 ", but %" PRId64
                     " is where the one before ends, aligned to %" PRId64,
                     tensor.name, offset, *expected, alignment);
+    tensor.offset = *expected;
     if (!mo_int64_add(*expected, tensor.bytes, expected) ||
         !mo_int64_add(*expected, alignment - 1, expected))
         return FAIL(d, MO_E_LIMIT, "all tensors together are too large");
@@ -433,6 +436,9 @@ static mo_status take_all(decoder *d)
         status = find_alignment(d, &alignment);
     for (uint64_t i = 0; i < n_tensors && status == MO_OK; i++)
         status = take_tensor(d, alignment, &expected);
+    d->header->is_big_endian = d->is_big_endian;
+    d->header->data_offset =
+        d->at + (alignment - d->at % alignment) % alignment;
     return status;
 }
 

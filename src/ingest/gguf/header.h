@@ -33,11 +33,14 @@ typedef struct mo_gguf_tensor {
     const char *name;
     const mo_llm_type *type;
     int64_t dims[MO_GGUF_DIMS]; /* the innermost first; 1 behind the last */
+    int64_t offset;             /* from data_offset */
     int64_t bytes;
 } mo_gguf_tensor;
 
 typedef struct mo_gguf_header {
     int version;
+    bool is_big_endian;
+    int64_t data_offset; /* in the file */
     mo_gguf_value *values;
     size_t n_values, values_room;
     mo_gguf_tensor *tensors;

@@ -91,7 +91,9 @@ static bool fits_matmul(const mo_work_input *in)
 
 static bool fits_linear(const mo_work_input *in)
 {
-    return fits_product(in, 0, false, true, 2);
+    /* Rows of weights in a storage format are bytes. */
+    return mo_attr_find(in->attrs, "format") ||
+           fits_product(in, 0, false, true, 2);
 }
 
 static bool fits_gemm(const mo_work_input *in)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/backend/cpu/gemm/block_kernels.h"
 #include "exec/backend/cpu/gemm/micro_kernel.h"
 #include "exec/backend/cpu/unit/cpu_unit.h"
 #include "tests/exec/support/run_calls.h"
@@ -205,6 +206,9 @@ static void run_by_threads(call_case *c, int threads)
     if (c->micro_kernels)
         ((mo_cpu_unit *) unit)->micro_kernels =
             mo_cpu_micro_kernels_find(c->micro_kernels);
+    if (c->block_kernels)
+        ((mo_cpu_unit *) unit)->block_kernels =
+            mo_cpu_block_kernels_find(c->block_kernels);
     prepare(c, unit, &kernel, &bytes);
     MUST(b->alloc(unit, bytes, &workspace, &err));
     for (int i = 0; i < c->call.n_in; i++)

@@ -26,6 +26,7 @@ typedef struct call_case {
     unsigned constant; /* bit i: in[i] is passed as a constant */
     const char
         *micro_kernels; /* name of the micro-kernels, or NULL: the best */
+    const char *block_kernels; /* the same for those of quantized weights */
 } call_case;
 
 void case_begin(call_case *c, mo_call_kind kind);

@@ -109,7 +109,7 @@ enum { QUERIES_AT_ONCE = 56 };
 typedef struct attention_kernel {
     mo_cpu_kernel base;
     mo_call_attention call;
-    mo_elem elem, mask_elem;
+    mo_elem elem, kv_elem, mask_elem;
     int64_t batches;
     int64_t parts;               /* jobs of a batch, split by queries */
     mo_cpu_point_program *score; /* or NULL */
@@ -201,6 +201,7 @@ static mo_status prepare_attention(mo_cpu_unit *unit, const mo_call *call,
         return mo_fail_memory(err);
     k->call = call->u.attention;
     k->elem = out[0].elem;
+    k->kv_elem = in[1].desc.elem;
     k->mask_elem = k->call.has_mask ? in[3].desc.elem : MO_ELEM_F32;
     k->batches = 1;
     for (int d = 0; d < k->call.n_batch; d++)
@@ -232,11 +233,29 @@ typedef struct head {
     const attention_run *run;
     char *scratch;
     int64_t batch, q, k, v, mask, out; /* offsets of its matrices */
+    int64_t keys; /* those behind are masked, whatever the query */
 } head;
 
 static float *part_of(const head *h, size_t at)
 {
     return (float *) (void *) (h->scratch + at);
+}
+
+/* Most of a cache is not filled yet: where one mask of booleans serves all
+ * queries, keys behind the last one that it keeps are not read. */
+static int64_t count_keys(const head *h)
+{
+    const attention_kernel *k = h->run->kernel;
+    const mo_call_attention *c = &k->call;
+    const unsigned char *keep =
+        c->has_mask ? (const unsigned char *) h->run->in[3] + h->mask : NULL;
+    int64_t n = c->keys;
+
+    if (!keep || k->mask_elem != MO_ELEM_BOOL || k->score || c->mask_row != 0)
+        return n;
+    while (n > 1 && !keep[(n - 1) * c->mask_column])
+        n--;
+    return n;
 }
 
 static head head_of(const attention_run *run, int64_t batch, int worker)
@@ -261,6 +280,7 @@ static head head_of(const attention_run *run, int64_t batch, int worker)
         h.mask += i * c->mask_batch[d];
         h.out += i * c->out_batch[d];
     }
+    h.keys = count_keys(&h);
     return h;
 }
 
@@ -268,13 +288,14 @@ static void pack_keys_and_values(const head *h)
 {
     const attention_kernel *k = h->run->kernel;
     const mo_call_attention *c = &k->call;
-    mo_cpu_matrix_view keys = { h->run->in[1], k->elem, h->k, 1, c->k_row };
-    mo_cpu_matrix_view values = { h->run->in[2], k->elem, h->v, c->v_row, 1 };
+    mo_cpu_matrix_view keys = { h->run->in[1], k->kv_elem, h->k, 1, c->k_row };
+    mo_cpu_matrix_view values = { h->run->in[2], k->kv_elem, h->v, c->v_row,
+                                  1 };
 
-    mo_cpu_gemm_pack_panels(h->run->micro_kernels, &keys, c->width, c->keys, 0,
+    mo_cpu_gemm_pack_panels(h->run->micro_kernels, &keys, c->width, h->keys, 0,
                             c->width, part_of(h, k->k_at));
-    mo_cpu_gemm_pack_panels(h->run->micro_kernels, &values, c->keys, c->v_width,
-                            0, c->keys, part_of(h, k->v_at));
+    mo_cpu_gemm_pack_panels(h->run->micro_kernels, &values, h->keys, c->v_width,
+                            0, h->keys, part_of(h, k->v_at));
 }
 
 /* Pointers to n queries from first on. */
@@ -307,10 +328,10 @@ static void load_mask(const head *h, int64_t query, float *mask)
 
     if (k->mask_elem != MO_ELEM_BOOL) {
         mo_cpu_load_f32(h->run->in[3], k->mask_elem, at, c->mask_column,
-                        c->keys, mask);
+                        h->keys, mask);
         return;
     }
-    for (int64_t i = 0; i < c->keys; i++)
+    for (int64_t i = 0; i < h->keys; i++)
         mask[i] = keep[at + i * c->mask_column] ? 0 : -INFINITY;
 }
 
@@ -319,10 +340,10 @@ static attention_mask mask_of(const head *h, int64_t query)
 {
     const mo_call_attention *c = &h->run->kernel->call;
     float *mask = part_of(h, h->run->kernel->mask_at);
-    attention_mask view = { .count = c->keys,
+    attention_mask view = { .count = h->keys,
                             .zero_if_masked = c->zero_if_masked };
 
-    if (c->causal && query + 1 < c->keys)
+    if (c->causal && query + 1 < h->keys)
         view.count = query + 1;
     if (c->has_mask) {
         load_mask(h, query, mask);
@@ -362,7 +383,7 @@ static void softmax_scores(const head *h, int64_t first, int64_t n,
         attention_mask view = mask_of(h, first + i);
 
         shares[i] =
-            1 / softmax_row(scores + i * c->keys, c->keys, scale, &view);
+            1 / softmax_row(scores + i * h->keys, h->keys, scale, &view);
     }
 }
 
@@ -382,15 +403,15 @@ static void attend_queries(const head *h, int64_t first, int64_t n)
                             .taps = 1,
                             .depth = c->width,
                             .panels = part_of(h, k->k_at),
-                            .columns = c->keys,
+                            .columns = h->keys,
                             .c = scores,
-                            .pitch = c->keys };
+                            .pitch = h->keys };
 
     mo_cpu_gemm_run(&product);
     softmax_scores(h, first, n, scores, shares);
     for (int64_t i = 0; i < n; i++)
-        rows[i] = scores + i * c->keys;
-    product.depth = c->keys;
+        rows[i] = scores + i * h->keys;
+    product.depth = h->keys;
     product.panels = part_of(h, k->v_at);
     product.columns = c->v_width;
     product.c = out;

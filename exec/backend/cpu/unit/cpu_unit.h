@@ -66,6 +66,7 @@ void mo_cpu_thread_pool_parallel_for(mo_cpu_thread_pool *pool, int64_t count,
                                      mo_cpu_thread_pool_range_fn *work,
                                      void *context);
 
+struct mo_cpu_block_kernels;
 struct mo_cpu_micro_kernels;
 struct mo_cpu_shared_panels;
 
@@ -73,6 +74,7 @@ typedef struct mo_cpu_unit {
     mo_cpu_thread_pool *pool;
     int threads;                                      /* of the thread pool */
     const struct mo_cpu_micro_kernels *micro_kernels; /* gemm/micro_kernel.h */
+    const struct mo_cpu_block_kernels *block_kernels; /* gemm/block_kernels.h */
     bool sizes_only;      /* as in mo_backend_unit_options */
     int64_t packed_bytes; /* of constants */
     struct mo_cpu_shared_panels *panels; /* gemm/packed_gemm.h */
@@ -119,6 +121,8 @@ extern const mo_cpu_kernel_class mo_cpu_attention;
 extern const mo_cpu_kernel_class mo_cpu_range;
 extern const mo_cpu_kernel_class mo_cpu_rnn;
 extern const mo_cpu_kernel_class mo_cpu_grid_sample;
+extern const mo_cpu_kernel_class mo_cpu_linear;
+extern const mo_cpu_kernel_class mo_cpu_dequantize;
 
 enum { MO_CPU_CACHE_LINE = 64 };
 

@@ -220,6 +220,12 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     mo_status status = mo_backend_check_attention(call, in, out, err);
     attention_kernel *made;
 
+    if (status == MO_OK && in[1].desc.elem != out[0].elem)
+        status =
+            mo_fail(err, MO_E_SUPPORT,
+                    "attention of %s over keys of %s cannot be run on a "
+                    "GPU; place it on a CPU",
+                    mo_elem_name(out[0].elem), mo_elem_name(in[1].desc.elem));
     if (status == MO_OK) {
         /* Kernels have int indices for queries, keys and columns. */
         const mo_call_attention *c = &call->u.attention;

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arithmetic of the architectures that can be run, by the keys and defaults of
+ * llama.cpp.
+ */
+#include "ingest/gguf/gguf_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAIL(g, status, ...)                                                   \
+    mo_fail_at(err, status, (g)->model.file, 0, __VA_ARGS__)
+
+static const struct architecture {
+    const char *name;
+    bool pairs_halves; /* of rotary positions */
+    bool has_factors;  /* for their frequencies */
+    bool is_gemma;     /* scaled embedding, GELU */
+} architectures[] = {
+    { "llama", false, true, false },
+    { "qwen2", true, false, false },
+    { "qwen3", true, false, false },
+    { "gemma3", true, false, true },
+};
+
+enum { N_ARCHITECTURES = sizeof architectures / sizeof *architectures };
+
+static const mo_gguf_value *find_of(const mo_gguf_model *g, const char *key)
+{
+    char whole[160];
+
+    snprintf(whole, sizeof whole, "%s.%s", g->model.architecture, key);
+    return mo_gguf_header_find(&g->header, whole);
+}
+
+static double number_of(const mo_gguf_model *g, const char *key,
+                        double fallback)
+{
+    const mo_gguf_value *value = find_of(g, key);
+
+    return value && isfinite(value->number) ? value->number : fallback;
+}
+
+/* Values other than these change the arithmetic in ways that are not known
+ * here. */
+static mo_status check_keys(const mo_gguf_model *g, mo_error *err)
+{
+    static const struct {
+        const char *key;
+        double value;
+    } expected[] = {
+        { "rope.scaling.attn_factor", 1 },     { "attention.causal", 1 },
+        { "final_logit_softcapping", 0 },      { "attn_logit_softcapping", 0 },
+        { "attention.clamp_kqv", 0 },          { "attention.scale", 0 },
+        { "attention.temperature_length", 0 }, { "logit_scale", 0 },
+    };
+    const mo_gguf_value *scaling = find_of(g, "rope.scaling.type");
+    double length = (double) g->model.key_length;
+
+    if (g->header.is_big_endian)
+        return FAIL(g, MO_E_SUPPORT,
+                    "has big-endian weights, which cannot be "
+                    "run; convert the model");
+    if (scaling && scaling->text && strcmp(scaling->text, "none") != 0 &&
+        strcmp(scaling->text, "linear") != 0)
+        return FAIL(g, MO_E_SUPPORT,
+                    "scales rotary positions by '%.40s', which cannot be run",
+                    scaling->text);
+    if (number_of(g, "attention.value_length", length) != length)
+        return FAIL(g, MO_E_SUPPORT,
+                    "has values of another length than keys, which cannot be "
+                    "run");
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        if (number_of(g, expected[i].key, expected[i].value) !=
+            expected[i].value)
+            return FAIL(g, MO_E_SUPPORT,
+                        "key '%s.%s' has a value that cannot be run",
+                        g->model.architecture, expected[i].key);
+    return MO_OK;
+}
+
+static const struct architecture *find_architecture(const char *name)
+{
+    for (int i = 0; i < N_ARCHITECTURES; i++)
+        if (strcmp(architectures[i].name, name) == 0)
+            return &architectures[i];
+    return NULL;
+}
+
+static int compare_weights(const void *a, const void *b)
+{
+    const mo_llm_weight *x = a, *y = b;
+
+    return strcmp(x->name, y->name);
+}
+
+/* The largest model divides by the width of a head that it does not have. */
+static double gemma_head(const mo_gguf_model *g)
+{
+    return g->model.n_layers == 62 && g->model.layers[0].heads > 0
+               ? number_of(g, "embedding_length", 0) /
+                     (double) g->model.layers[0].heads
+               : (double) g->model.key_length;
+}
+
+mo_status mo_gguf_decoder_read(mo_gguf_model *g, mo_llm_decoder *decoder,
+                               mo_error *err)
+{
+    const struct architecture *a = find_architecture(g->model.architecture);
+    const mo_gguf_value *scaling = find_of(g, "rope.scaling.type");
+    double factor = number_of(g, "rope.scaling.factor",
+                              number_of(g, "rope.scale_linear", 1));
+    mo_status status;
+
+    if (!a)
+        return FAIL(g, MO_E_SUPPORT,
+                    "is of the architecture '%.60s', which can be placed but "
+                    "not run; llama, qwen2, qwen3 and gemma3 can",
+                    g->model.architecture);
+    status = check_keys(g, err);
+    if (status != MO_OK)
+        return status;
+    if (g->n_weights > 0)
+        qsort(g->weights, g->n_weights, sizeof *g->weights, compare_weights);
+    if (factor == 0 ||
+        (scaling && scaling->text && strcmp(scaling->text, "none") == 0))
+        factor = 1;
+    *decoder = (mo_llm_decoder){
+        .model = &g->model,
+        .weights = g->weights,
+        .n_weights = g->n_weights,
+        .eps = number_of(g, "attention.layer_norm_rms_epsilon", NAN),
+        .rotated = (int64_t) number_of(g, "rope.dimension_count",
+                                       (double) g->model.key_length),
+        .pairs_halves = a->pairs_halves,
+        .rope_base = number_of(g, "rope.freq_base", 10000),
+        .rope_scale = 1 / factor,
+        .window_rope_base = number_of(g, "rope.freq_base_swa", 10000),
+        .rope_factors = a->has_factors ? "rope_freqs.weight" : NULL,
+        .attention_scale = 1 / sqrt(a->is_gemma ? gemma_head(g)
+                                                : (double) g->model.key_length),
+        .embedding_scale =
+            a->is_gemma ? sqrt(number_of(g, "embedding_length", 1)) : 1,
+        .gelu = a->is_gemma,
+    };
+    return isnan(decoder->eps)
+               ? FAIL(g, MO_E_INPUT, "has no key '%s.%s'",
+                      g->model.architecture, "attention.layer_norm_rms_epsilon")
+               : MO_OK;
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A phase of a decoder as operators that the executor has.
+ *
+ * Keys and values are kept by head, [1, heads, context, head size].  A prompt
+ * attends to its own keys; a token to those in the cache up to its position,
+ * with the queries of a group as rows of one product.
+ */
+#include "ingest/llm/decoder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/build.h"
+#include "graph/graph.h"
+#include "ingest/llm/decoder_internal.h"
+#include "ingest/llm/decoder_internal.h"
+#include "ingest/operator.h"
+
+/* The product with a weight, plus the bias of the role. */
+static int add_product(mo_llm_run *m, const char *role, mo_llm_weight *w, int x,
+                       int64_t rows)
+{
+    mo_llm_weight *bias = mo_llm_run_find(m, role, ".bias");
+    char attrs[MO_LLM_RUN_FORMAT];
+    mo_llm_run_op d = { .role = role,
+                        .type = "Linear",
+                        .attrs = mo_llm_run_block_format(w, attrs),
+                        .shape = MO_LLM_SHAPE(1, rows, w->dims[1]),
+                        .in = { x, mo_llm_run_add_weight(m, w) },
+                        .n_in = 2 };
+
+    if (bias)
+        d.in[d.n_in++] = mo_llm_run_add_vector(m, bias);
+    return mo_llm_run_add(m, &d);
+}
+
+static int add_linear(mo_llm_run *m, const char *role, int x)
+{
+    return add_product(m, role, mo_llm_run_find_weight(m, role), x, m->tokens);
+}
+
+static int add_norm(mo_llm_run *m, const char *role, int x, mo_shape shape)
+{
+    char attrs[64];
+
+    snprintf(attrs, sizeof attrs, "{\"epsilon\":%.9g}", m->decoder->eps);
+    return mo_llm_run_add(
+        m,
+        &(mo_llm_run_op){ .role = role,
+                          .type = "RMS",
+                          .attrs = attrs,
+                          .shape = shape,
+                          .in = { x, mo_llm_run_add_vector(
+                                         m, mo_llm_run_find_weight(m, role)) },
+                          .n_in = 2 });
+}
+
+static int add_optional_norm(mo_llm_run *m, const char *role, int x,
+                             mo_shape shape)
+{
+    return mo_llm_run_find(m, role, ".weight") ? add_norm(m, role, x, shape)
+                                               : x;
+}
+
+/*
+ * Attention.
+ */
+
+/* Writes keys or values [1, tokens, heads, head] into their state, after
+ * conversion to its type; returns what is attended to, by head. */
+static int add_cache(mo_llm_run *m, bool is_key, int x, int64_t heads)
+{
+    static const char *const parts[2][5] = {
+        { "new_values", "values_by_head", "past_values", "values",
+          "next_values" },
+        { "new_keys", "keys_by_head", "past_keys", "keys", "next_keys" }
+    };
+    const char *const *part = parts[is_key], *dtype = m->options->cache->name;
+    const mo_shape cache = MO_LLM_SHAPE(1, heads, m->options->context, m->head);
+    char state[MO_LLM_RUN_NAME];
+    int by_head, past, next;
+
+    if (strcmp(dtype, "f32") != 0)
+        x = mo_llm_run_add(
+            m, &(mo_llm_run_op){ .role = "attn",
+                                 .part = part[0],
+                                 .type = "Convert",
+                                 .dtype = dtype,
+                                 .shape =
+                                     MO_LLM_SHAPE(1, m->tokens, heads, m->head),
+                                 .in = { x },
+                                 .n_in = 1 });
+    by_head = mo_llm_run_add_swap(m, "attn", part[1], x, dtype,
+                                  (int64_t[]){ m->tokens, heads, m->head });
+    mo_llm_run_name(m, "attn", part[3], state);
+    past = mo_llm_run_add(m, &(mo_llm_run_op){ .role = "attn",
+                                               .part = part[2],
+                                               .type = "Parameter",
+                                               .dtype = dtype,
+                                               .shape = cache,
+                                               .state = state });
+    next =
+        mo_llm_run_add(m, &(mo_llm_run_op){ .role = "attn",
+                                            .part = part[3],
+                                            .type = "ScatterUpdate",
+                                            .dtype = dtype,
+                                            .shape = cache,
+                                            .in = { past, m->at, by_head,
+                                                    mo_llm_run_add_axis(m, 2) },
+                                            .n_in = 4 });
+    mo_llm_run_add(m, &(mo_llm_run_op){ .role = "attn",
+                                        .part = part[4],
+                                        .type = "Result",
+                                        .dtype = dtype,
+                                        .shape = cache,
+                                        .in = { next },
+                                        .n_in = 1,
+                                        .state = state });
+    return m->is_prompt ? by_head : next;
+}
+
+/* Queries of a group read the same keys: as further queries, or, of a prompt,
+ * as a dimension along which the keys are repeated. */
+static int attend(mo_llm_run *m, const mo_llm_view *v, int q, int k, int value)
+{
+    const mo_llm_layer *layer = &m->decoder->model->layers[m->layer];
+    const char *dtype = m->options->cache->name;
+    int64_t shared = layer->kv_heads, group = layer->heads / shared;
+    mo_shape shape = MO_LLM_SHAPE(1, shared, group, m->head);
+    char attrs[96];
+    mo_llm_run_op d = { .role = "attn",
+                        .type = "ScaledDotProductAttention",
+                        .attrs = attrs,
+                        .n_in = 3 };
+
+    snprintf(attrs, sizeof attrs, "{\"scale\":%.17g%s}",
+             m->decoder->attention_scale,
+             v->mask < 0 ? ",\"causal\":true" : "");
+    if (m->is_prompt) {
+        const mo_shape keys = MO_LLM_SHAPE(1, shared, 1, m->tokens, m->head);
+
+        shape = MO_LLM_SHAPE(1, shared, group, m->tokens, m->head);
+        k = mo_llm_run_add_reshape(m, "attn", "shared_keys", k, dtype, keys);
+        value = mo_llm_run_add_reshape(m, "attn", "shared_values", value, dtype,
+                                       keys);
+    }
+    d.in[0] = mo_llm_run_add_reshape(m, "attn", "groups", q, "f32", shape);
+    d.in[1] = k;
+    d.in[2] = value;
+    d.shape = shape;
+    if (v->mask >= 0)
+        d.in[d.n_in++] = v->mask;
+    return mo_llm_run_add(m, &d);
+}
+
+static int add_attention(mo_llm_run *m, int h)
+{
+    static const char *const of_queries[] = { "partners", "own", "other",
+                                              NULL };
+    static const char *const of_keys[] = { "key_partners", "own_keys",
+                                           "other_keys", "rotated_keys" };
+    const mo_llm_layer *layer = &m->decoder->model->layers[m->layer];
+    const mo_shape queries = MO_LLM_SHAPE(1, m->tokens, layer->heads, m->head);
+    const mo_shape keys = MO_LLM_SHAPE(1, m->tokens, layer->kv_heads, m->head);
+    const mo_llm_view *v = mo_llm_run_find_view(m);
+    int q, k, value;
+
+    q = mo_llm_run_add_reshape(m, "attn_q", "heads", add_linear(m, "attn_q", h),
+                               "f32", queries);
+    q = add_optional_norm(m, "attn_q_norm", q, queries);
+    q = mo_llm_run_rotate(m, v, "attn_rope", of_queries, q, queries);
+    q = mo_llm_run_add_swap(m, "attn", "queries_by_head", q, "f32",
+                            queries.dims + 1);
+    k = mo_llm_run_add_reshape(m, "attn_k", "heads", add_linear(m, "attn_k", h),
+                               "f32", keys);
+    k = add_optional_norm(m, "attn_k_norm", k, keys);
+    k = mo_llm_run_rotate(m, v, "attn", of_keys, k, keys);
+    k = add_cache(m, true, k, layer->kv_heads);
+    value = mo_llm_run_add_reshape(m, "attn_v", "heads",
+                                   add_linear(m, "attn_v", h), "f32", keys);
+    value = add_cache(m, false, value, layer->kv_heads);
+    h = mo_llm_run_add_reshape(
+        m, "attn", "by_head", attend(m, v, q, k, value), "f32",
+        MO_LLM_SHAPE(1, layer->heads, m->tokens, m->head));
+    h = mo_llm_run_add_swap(m, "attn", "by_token", h, "f32",
+                            (int64_t[]){ layer->heads, m->tokens, m->head });
+    return mo_llm_run_add_reshape(
+        m, "attn", "merged", h, "f32",
+        MO_LLM_SHAPE(1, m->tokens, layer->heads * m->head));
+}
+
+static int add_feed_forward(mo_llm_run *m, int h)
+{
+    mo_llm_weight *w = mo_llm_run_find_weight(m, "ffn_gate");
+    const mo_shape wide = MO_LLM_SHAPE(1, m->tokens, w->dims[1]);
+    bool gelu = m->decoder->gelu;
+    int gate = add_linear(m, "ffn_gate", h), up = add_linear(m, "ffn_up", h);
+
+    gate = mo_llm_run_add(
+        m, &(mo_llm_run_op){ .role = "ffn_act",
+                             .part = "gate",
+                             .type = gelu ? "Gelu" : "Swish",
+                             .attrs = gelu ? "{\"approximation_mode\":\"tanh\"}"
+                                           : NULL,
+                             .shape = wide,
+                             .in = { gate },
+                             .n_in = 1 });
+    h = mo_llm_run_add_f32(m, "ffn_act", NULL, "Multiply", wide, gate, up);
+    return add_linear(m, "ffn_down", h);
+}
+
+/* Returns the residual stream behind the layer. */
+static int add_layer(mo_llm_run *m, int x, mo_shape shape)
+{
+    int h = add_attention(m, add_norm(m, "attn_norm", x, shape));
+
+    h = add_linear(m, "attn_output", h);
+    h = add_optional_norm(m, "post_attention_norm", h, shape);
+    x = mo_llm_run_add_f32(m, "attn_add", NULL, "Add", shape, x, h);
+    h = add_feed_forward(m, add_norm(m, "ffn_norm", x, shape));
+    h = add_optional_norm(m, "post_ffw_norm", h, shape);
+    return mo_llm_run_add_f32(m, "ffn_add", NULL, "Add", shape, x, h);
+}
+
+/*
+ * The ends.
+ */
+
+/* Rows of the table, in f32. */
+static int add_embedding(mo_llm_run *m, mo_shape shape)
+{
+    mo_llm_weight *w = mo_llm_run_find_weight(m, "token_embd");
+    bool is_f32 = strcmp(w->type->name, "f32") == 0;
+    int ids = mo_llm_run_add(
+        m, &(mo_llm_run_op){ .part = "ids",
+                             .type = "Parameter",
+                             .dtype = "i64",
+                             .shape = MO_LLM_SHAPE(1, m->tokens) });
+    char attrs[MO_LLM_RUN_FORMAT];
+    mo_llm_run_op rows = { .role = "token_embd",
+                           .part = "rows",
+                           .dtype = mo_llm_run_is_quantized(w) ? "u8"
+                                                               : w->type->name,
+                           .shape = shape };
+    int x;
+
+    if (mo_llm_run_is_quantized(w))
+        rows.shape.dims[2] = w->bytes / w->dims[1];
+    x = mo_llm_run_add_gather(m, &rows, mo_llm_run_add_weight(m, w), ids, 0);
+    if (!is_f32)
+        x = mo_llm_run_add(
+            m, &(mo_llm_run_op){ .role = "token_embd",
+                                 .type = mo_llm_run_is_quantized(w)
+                                             ? "DequantizeBlocks"
+                                             : "Convert",
+                                 .attrs = mo_llm_run_block_format(w, attrs),
+                                 .shape = shape,
+                                 .in = { x },
+                                 .n_in = 1 });
+    if (m->decoder->embedding_scale == 1)
+        return x;
+    return mo_llm_run_add_f32(
+        m, "token_embd", "scaled", "Multiply", shape, x,
+        mo_llm_run_add_number(m, "embedding_scale", "f32",
+                              m->decoder->embedding_scale));
+}
+
+/* Logits of the token behind the last one. */
+static void add_head(mo_llm_run *m, int x, int64_t width)
+{
+    const char *own =
+        mo_llm_run_find(m, "output", ".weight") ? "output" : "token_embd";
+    const mo_shape last = MO_LLM_SHAPE(1, 1, width);
+    int logits;
+
+    if (m->tokens > 1)
+        x = mo_llm_run_add_gather(
+            m,
+            &(mo_llm_run_op){
+                .role = "output_norm", .part = "last", .shape = last },
+            x,
+            mo_llm_run_add_number(m, "last", "i64", (double) (m->tokens - 1)),
+            1);
+    x = add_norm(m, "output_norm", x, last);
+    logits = add_product(m, "output", mo_llm_run_find_weight(m, own), x, 1);
+    if (m->status == MO_OK)
+        mo_builder_op(m->builder, logits)->is_output = true;
+}
+
+static mo_status make_phase(mo_llm_decoder *decoder,
+                            const mo_llm_options *options, bool is_prompt,
+                            mo_graph **graph, mo_error *err)
+{
+    mo_llm_run m = { .decoder = decoder,
+                     .options = options,
+                     .head = decoder->model->key_length,
+                     .tokens = is_prompt ? options->prompt : 1,
+                     .is_prompt = is_prompt,
+                     .layer = MO_LLM_NO_LAYER,
+                     .err = err };
+    mo_shape shape;
+    int x;
+
+    m.status = mo_builder_new(decoder->model->file, &m.builder, err);
+    mo_llm_run_add_positions(&m);
+    shape = MO_LLM_SHAPE(1, m.tokens,
+                         mo_llm_run_find_weight(&m, "token_embd")->dims[0]);
+    x = add_embedding(&m, shape);
+    for (m.layer = 0; m.layer < decoder->model->n_layers; m.layer++)
+        x = add_layer(&m, x, shape);
+    m.layer = MO_LLM_NO_LAYER;
+    add_head(&m, x, shape.dims[2]);
+    if (m.status == MO_OK)
+        m.status = mo_builder_finish(m.builder, graph, err);
+    if (m.status == MO_OK)
+        mo_operator_resolve(*graph);
+    mo_builder_free(m.builder);
+    return m.status;
+}
+
+static mo_status check(const mo_llm_decoder *d, const mo_llm_options *options,
+                       mo_error *err)
+{
+    const mo_llm_model *model = d->model;
+    const char *cache = options->cache->name;
+
+    if (strcmp(cache, "f32") != 0 && strcmp(cache, "f16") != 0 &&
+        strcmp(cache, "bf16") != 0)
+        return mo_fail_at(err, MO_E_SUPPORT, model->file, 0,
+                          "a cache of type %s cannot be run; place it with "
+                          "--value cache=f16",
+                          cache);
+    for (int i = 0; i < model->n_layers; i++)
+        if (model->layers[i].kv_heads < 1 ||
+            model->layers[i].heads % model->layers[i].kv_heads != 0)
+            return mo_fail_at(err, MO_E_INPUT, model->file, 0,
+                              "layer %d has %" PRId64 " heads and %" PRId64
+                              " of keys, which are no groups",
+                              i, model->layers[i].heads,
+                              model->layers[i].kv_heads);
+    if (model->key_length < 2 || model->key_length > MO_LLM_MAX_HEAD ||
+        d->rotated < 2 || d->rotated > model->key_length || d->rotated % 2 != 0)
+        return mo_fail_at(err, MO_E_SUPPORT, model->file, 0,
+                          "heads of %" PRId64 " elements, %" PRId64
+                          " of them rotated, cannot be run",
+                          model->key_length, d->rotated);
+    return MO_OK;
+}
+
+static mo_status check_used(const mo_llm_decoder *d, mo_error *err)
+{
+    for (size_t i = 0; i < d->n_weights; i++)
+        if (!d->weights[i].is_used)
+            return mo_fail_at(err, MO_E_SUPPORT, d->model->file, 0,
+                              "tensor '%.80s' is not run in the architecture "
+                              "%.60s; the model can be placed only",
+                              d->weights[i].name, d->model->architecture);
+    return MO_OK;
+}
+
+mo_status mo_llm_decoder_make(mo_llm_decoder *decoder,
+                              const mo_llm_options *options,
+                              mo_graph *graphs[MO_LLM_N_PHASES], mo_error *err)
+{
+    mo_graph *prefill = NULL, *decode = NULL;
+    mo_status status = check(decoder, options, err);
+
+    if (status == MO_OK)
+        status = make_phase(decoder, options, true, &prefill, err);
+    if (status == MO_OK)
+        status = make_phase(decoder, options, false, &decode, err);
+    if (status == MO_OK)
+        status = check_used(decoder, err);
+    if (status != MO_OK) {
+        mo_graph_free(prefill);
+        mo_graph_free(decode);
+        return status;
+    }
+    graphs[MO_LLM_PREFILL] = prefill;
+    graphs[MO_LLM_DECODE] = decode;
+    return MO_OK;
+}

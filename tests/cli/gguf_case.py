@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes small decoders as GGUF files, a prompt, and the tokens that they
+generate, computed here by definition.
+
+    gguf_case.py FOLDER
+"""
+import math
+import os
+import random
+import struct
+import sys
+
+WIDTH, HEADS, GROUPS, INNER, VOCABULARY = 64, 4, 2, 96, 61
+PROMPT, STEPS, EPS, WINDOW = 9, 24, 1e-5, 7
+F32, F16, Q4_0, Q5_0, Q8_0, BF16 = 0, 1, 2, 6, 8, 30
+TYPES = {"f32": F32, "f16": F16, "q4_0": Q4_0, "q8_0": Q8_0, "bf16": BF16}
+
+
+def round_f16(x):
+    return struct.unpack("<e", struct.pack("<e", x))[0]
+
+
+def f16(x):
+    return struct.pack("<e", x)
+
+
+def bf16(x):
+    return struct.pack("<f", x)[2:]
+
+
+class Weights:
+    """Random tensors that their types have exactly, as rows, and their bytes."""
+
+    def __init__(self, seed, kind):
+        self.random = random.Random(seed)
+        self.kind = kind
+        self.rows, self.infos = {}, []
+
+    def matrix(self, name, rows, columns, most):
+        limits = {"q8_0": (-127, 127), "q4_0": (-8, 7)}
+        low, high = limits.get(self.kind, (-64, 64))
+        unit = 2.0 ** math.floor(math.log2(most / high))
+        numbers = [[self.random.randint(low, high) for _ in range(columns)]
+                   for _ in range(rows)]
+        pack = {"f32": lambda x: struct.pack("<f", x * unit),
+                "f16": lambda x: f16(x * unit),
+                "bf16": lambda x: bf16(x * unit)}.get(self.kind)
+        data = b""
+        for row in numbers:
+            if pack:
+                data += b"".join(map(pack, row))
+                continue
+            for i in range(0, columns, 32):
+                block = row[i:i + 32]
+                data += f16(unit)
+                data += struct.pack("32b", *block) if self.kind == "q8_0" else \
+                    bytes(block[k] + 8 | block[k + 16] + 8 << 4
+                          for k in range(16))
+        self.rows[name] = [[x * unit for x in row] for row in numbers]
+        self.infos.append((name, (columns, rows), TYPES[self.kind], data))
+
+    def vector(self, name, size, low, high):
+        row = [self.random.randint(low, high) / 64 for _ in range(size)]
+        self.rows[name] = row
+        self.infos.append((name, (size,), F32, struct.pack(f"<{size}f", *row)))
+
+
+# the file
+
+def text(x):
+    return struct.pack("<Q", len(x)) + x.encode()
+
+
+def value(x):
+    if isinstance(x, str):
+        return struct.pack("<I", 8) + text(x)
+    if isinstance(x, float):
+        return struct.pack("<If", 6, x)
+    return struct.pack("<II", 4, x)
+
+
+def write(path, keys, infos):
+    header = b"GGUF" + struct.pack("<IQQ", 3, len(infos), len(keys))
+    header += b"".join(text(k) + value(v) for k, v in keys.items())
+    at, data = 0, b""
+    for name, dims, kind, raw in infos:
+        header += text(name) + struct.pack("<I", len(dims))
+        header += struct.pack(f"<{len(dims)}QIQ", *dims, kind, at)
+        raw += bytes(-len(raw) % 32)
+        at += len(raw)
+        data += raw
+    with open(path, "wb") as file:
+        file.write(header + bytes(-len(header) % 32) + data)
+
+
+# by definition
+
+def times(x, rows):
+    return [sum(a * b for a, b in zip(x, row)) for row in rows]
+
+
+def norm(x, weight):
+    scale = 1 / math.sqrt(sum(a * a for a in x) / len(x) + EPS)
+    return [a * scale * w for a, w in zip(x, weight)]
+
+
+class Decoder:
+    def __init__(self, name, architecture, kind, layers=2, head=16, base=1e4,
+                 scale=1.0, cache="f16", seed=0):
+        self.name, self.architecture, self.layers = name, architecture, layers
+        self.head, self.base, self.scale, self.cache = head, base, scale, cache
+        self.is_gemma = architecture == "gemma3"
+        w = self.weights = Weights(f"{name}{seed}", kind)
+        self.keys = {
+            "general.architecture": architecture,
+            f"{architecture}.block_count": layers,
+            f"{architecture}.context_length": 128,
+            f"{architecture}.embedding_length": WIDTH,
+            f"{architecture}.feed_forward_length": INNER,
+            f"{architecture}.attention.head_count": HEADS,
+            f"{architecture}.attention.head_count_kv": GROUPS,
+            f"{architecture}.attention.key_length": head,
+            f"{architecture}.attention.value_length": head,
+            f"{architecture}.attention.layer_norm_rms_epsilon": EPS,
+            f"{architecture}.rope.freq_base": base,
+        }
+        if scale != 1:
+            self.keys[f"{architecture}.rope.scaling.type"] = "linear"
+            self.keys[f"{architecture}.rope.scaling.factor"] = scale
+        if self.is_gemma:
+            self.keys["gemma3.attention.sliding_window"] = WINDOW
+        w.matrix("token_embd.weight", VOCABULARY, WIDTH,
+                 1 / 8 if self.is_gemma else 1)
+        w.vector("output_norm.weight", WIDTH, 32, 96)
+        if architecture != "llama":
+            w.matrix("output.weight", VOCABULARY, WIDTH, 0.25)
+        else:
+            w.vector("rope_freqs.weight", head // 2, 64, 500)
+        for i in range(layers):
+            self.add_layer(w, f"blk.{i}.")
+
+    def add_layer(self, w, at):
+        sizes = {"attn_q": (HEADS * self.head, WIDTH),
+                 "attn_k": (GROUPS * self.head, WIDTH),
+                 "attn_v": (GROUPS * self.head, WIDTH),
+                 "attn_output": (WIDTH, HEADS * self.head),
+                 "ffn_gate": (INNER, WIDTH), "ffn_up": (INNER, WIDTH),
+                 "ffn_down": (WIDTH, INNER)}
+        norms = {"attn_norm": WIDTH, "ffn_norm": WIDTH}
+        if self.architecture in ("qwen3", "gemma3"):
+            norms |= {"attn_q_norm": self.head, "attn_k_norm": self.head}
+        if self.is_gemma:
+            norms |= {"post_attention_norm": WIDTH, "post_ffw_norm": WIDTH}
+        for name, (rows, columns) in sizes.items():
+            w.matrix(f"{at}{name}.weight", rows, columns, 0.5)
+        for name, size in norms.items():
+            w.vector(f"{at}{name}.weight", size, 32, 96)
+        if self.architecture == "qwen2":
+            for name in ("attn_q", "attn_k", "attn_v"):
+                w.vector(f"{at}{name}.bias", sizes[name][0], -32, 32)
+
+    def rotate(self, x, position, base, scale):
+        half = self.head // 2
+        factors = self.weights.rows.get("rope_freqs.weight", [1] * half)
+        made = list(x)
+        for p in range(half):
+            i, j = (2 * p, 2 * p + 1) if self.architecture == "llama" else \
+                (p, p + half)
+            angle = position / scale / factors[p] * base ** (-p / half)
+            c, s = math.cos(angle), math.sin(angle)
+            made[i], made[j] = x[i] * c - x[j] * s, x[i] * s + x[j] * c
+        return made
+
+    def attend(self, layer, x, position, past):
+        """Attention of a token; past: keys and values of those before."""
+        get = self.weights.rows.get
+        at, head = f"blk.{layer}.", self.head
+        windowed = self.is_gemma and layer % 6 != 5
+        base, scale = (1e4, 1) if windowed else (self.base, self.scale)
+        parts = {}
+        for name in "qkv":
+            y = times(x, get(f"{at}attn_{name}.weight"))
+            y = [a + b for a, b in zip(y, get(f"{at}attn_{name}.bias",
+                                              [0] * len(y)))]
+            y = [y[i:i + head] for i in range(0, len(y), head)]
+            weight = get(f"{at}attn_{name}_norm.weight")
+            if weight:
+                y = [norm(h, weight) for h in y]
+            if name != "v":
+                y = [self.rotate(h, position, base, scale) for h in y]
+            if name != "q" and self.cache == "f16":
+                y = [[round_f16(a) for a in h] for h in y]
+            parts[name] = y
+        past.append((parts["k"], parts["v"]))
+        seen = past[-WINDOW:] if windowed else past
+        made = []
+        for h, q in enumerate(parts["q"]):
+            g = h // (HEADS // GROUPS)
+            scores = [sum(a * b for a, b in zip(q, k[g])) / math.sqrt(head)
+                      for k, _ in seen]
+            most = max(scores)
+            shares = [math.exp(s - most) for s in scores]
+            made += [sum(p * v[g][d] for p, (_, v) in zip(shares, seen)) /
+                     sum(shares) for d in range(head)]
+        return times(made, get(f"{at}attn_output.weight"))
+
+    def act(self, x):
+        if self.is_gemma:
+            return x / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) *
+                                          (x + 0.044715 * x ** 3)))
+        return x / (1 + math.exp(-x))
+
+    def logits(self, token, position, past):
+        rows = self.weights.rows
+        scale = math.sqrt(WIDTH) if self.is_gemma else 1
+        x = [a * scale for a in rows["token_embd.weight"][token]]
+        for layer in range(self.layers):
+            at = f"blk.{layer}."
+            y = self.attend(layer, norm(x, rows[f"{at}attn_norm.weight"]),
+                            position, past[layer])
+            if self.is_gemma:
+                y = norm(y, rows[f"{at}post_attention_norm.weight"])
+            x = [a + b for a, b in zip(x, y)]
+            h = norm(x, rows[f"{at}ffn_norm.weight"])
+            y = [self.act(a) * b for a, b in
+                 zip(times(h, rows[f"{at}ffn_gate.weight"]),
+                     times(h, rows[f"{at}ffn_up.weight"]))]
+            y = times(y, rows[f"{at}ffn_down.weight"])
+            if self.is_gemma:
+                y = norm(y, rows[f"{at}post_ffw_norm.weight"])
+            x = [a + b for a, b in zip(x, y)]
+        x = norm(x, rows["output_norm.weight"])
+        return times(x, rows.get("output.weight", rows["token_embd.weight"]))
+
+    def generate(self, prompt):
+        past = [[] for _ in range(self.layers)]
+        ids, made = list(prompt), []
+        for position in range(len(prompt) + STEPS - 1):
+            logits = self.logits(ids[position], position, past)
+            if position < len(prompt) - 1:
+                continue
+            best = sorted(logits)[-2:]
+            if best[1] - best[0] < 3e-3 * (max(logits) - min(logits)):
+                return None  # two are too close to each other
+            ids.append(logits.index(best[1]))
+            made.append(ids[-1])
+        return made
+
+
+def npy(path, rows):
+    header = str({"descr": "<i8", "fortran_order": False,
+                  "shape": (len(rows), len(rows[0]))})
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) +
+                   header.encode() +
+                   b"".join(struct.pack("<q", i) for row in rows for i in row))
+
+
+def main(folder):
+    os.chdir(folder)
+    prompt = [(7 * i + 3) % VOCABULARY for i in range(PROMPT)]
+    npy("ids.npy", [prompt])
+    cases = [("llama", "f32", {"base": 5e5}), ("llama", "q4_0", {}),
+             ("qwen2", "f16", {"scale": 4.0, "cache": "f32"}),
+             ("qwen3", "q8_0", {"head": 32, "base": 1e6}),
+             ("gemma3", "bf16", {"layers": 7, "base": 1e6})]
+    for architecture, kind, more in cases:
+        name, made, seed = f"{architecture}-{kind}", None, 0
+        while not made or len(set(made)) < STEPS // 3:  # they are to differ
+            decoder = Decoder(name, architecture, kind, seed=seed, **more)
+            made = decoder.generate(prompt)
+            seed += 1
+        with open(f"{name}.ids", "w", encoding="ascii") as file:
+            file.write("".join(f"{i}\n" for i in made))
+        infos = decoder.weights.infos
+        write(f"{name}.gguf", decoder.keys, infos)
+        if name == "llama-q4_0":
+            half = len(infos) // 2
+            count = {"split.count": 2}
+            write("shards-00001-of-00002.gguf",
+                  decoder.keys | count | {"split.no": 0}, infos[:half])
+            write("shards-00002-of-00002.gguf", count | {"split.no": 1},
+                  infos[half:])
+        if name == "qwen3-q8_0":
+            write_refused(decoder.keys, infos)
+
+
+def write_refused(keys, infos):
+    """Files that can be placed but not run."""
+    other = {k.replace("qwen3", "olmo2"): v for k, v in keys.items()}
+    write("olmo2.gguf", other | {"general.architecture": "olmo2"}, infos)
+    write("yarn.gguf", keys | {"qwen3.rope.scaling.type": "yarn"}, infos)
+    write("cap.gguf", keys | {"qwen3.final_logit_softcapping": 30.0}, infos)
+    write("sinks.gguf", keys,
+          infos + [("blk.1.attn_sinks.weight", (HEADS,), F32, bytes(4 * HEADS))])
+    name, dims = infos[-1][:2]
+    assert len(dims) == 1, "a norm"
+    quantized = ("output.weight", (WIDTH, VOCABULARY), Q5_0,
+                 bytes(VOCABULARY * WIDTH // 32 * 22))
+    write("q5_0.gguf", keys, [quantized if i[0] == "output.weight" else i
+                              for i in infos])
+    write("norms.gguf", keys,
+          infos[:-1] + [(name, dims, F16, bytes(2 * dims[0]))])
+
+
+main(sys.argv[1])

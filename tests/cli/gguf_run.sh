@@ -1,0 +1,122 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Tests of moirai-exec --generate on GGUF files: small decoders of all
+# architectures and types that run generate the tokens that they have by
+# definition, wherever their ops are placed.
+. "${top_srcdir:=.}/tests/support/tap.sh"
+# shellcheck source=tests/ranks/ranks.sh
+. "$top_srcdir/tests/ranks/ranks.sh"
+
+unset MOIRAI_CLUSTER MOIRAI_PATH
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
+python=${MOIRAI_PYTHON:-python3}
+ok "decoders are written" "$python" "$top_srcdir/tests/cli/gguf_case.py" "$work"
+cd "$work" || exit 1
+steps=$(wc -l <llama-f32.ids | tr -d ' ')
+
+cat >three.xml <<'END'
+<cluster name="three">
+  <device id="a" rank="0" kind="cpu" threads="1" gflops="90"
+          memory_bandwidth_gbs="20"/>
+  <device id="b" rank="1" kind="cpu" threads="1" gflops="50"
+          memory_bandwidth_gbs="10"/>
+  <device id="c" rank="1" kind="cpu" threads="2" gflops="30"
+          memory_bandwidth_gbs="10"/>
+  <link between="a b" gbps="80" latency_us="1"/>
+  <link between="a c" gbps="80" latency_us="1"/>
+  <link between="b c" gbps="80" latency_us="1"/>
+</cluster>
+END
+
+# place MODEL SOLUTION OPTION...: of this prompt and answer.
+place()
+{
+    model=$1 solution=$2
+    shift 2
+    moirai-place -q -c three.xml --rounds 1 --context 40 --prompt 9 \
+        --generate "$steps" "$@" -o "$solution" "$model" >place.log 2>&1
+}
+
+generate()
+{
+    moirai-exec -q --threads 1 --prompt ids.npy --generate "$@"
+}
+
+for name in llama-f32 llama-q4_0 qwen2-f16 qwen3-q8_0 gemma3-bf16; do
+    cache=f16
+    [ $name != qwen2-f16 ] || cache=f32
+    ok "$name: placed" place $name.gguf $name.sol --method single \
+        --cache-type $cache
+    exits "$name: tokens are generated" 0 generate "$steps" $name.sol
+    ok "$name: as defined" cmp out $name.ids
+done
+
+# Ops of all layers anywhere: as weights differ, each op has a device by its
+# name; gates are where the op before them is.
+moirai-check --json qwen3-q8_0.sol >one.json
+cat >split.py <<'END'
+import json, zlib
+place = json.load(open("one.json"))["placement"]
+def device(op):
+    name = op.split("@")[0].split(">")[0] or "token_embd"
+    return "abc"[zlib.crc32(name.encode()) % 3]
+json.dump({op: device(op) for op in place}, open("split.json", "w"))
+END
+"$python" split.py
+set -- -c three.xml --graph qwen3-q8_0.gguf --prompt ids.npy \
+    --value "context=40,prompt=9,generate=$steps" --generate "$steps" split.json
+exits "ops on three devices" 0 moirai-exec -q --no-fuse "$@"
+ok "the same tokens" cmp out qwen3-q8_0.ids
+next_port
+for rank in 1 0; do
+    timeout 60 moirai-exec -q --transport tcp --ranks 2 --rank $rank \
+        --master "127.0.0.1:$port" "$@" >"rank.$rank" 2>&1 &
+done
+wait
+ok "so do two ranks" cmp rank.0 qwen3-q8_0.ids
+
+# The report has the memory of the placement: weights as in the file, and keys
+# and values of 40 tokens in f16.
+exits "the report" 0 generate 3 --json qwen3-q8_0.sol
+cat >facts.py <<'END'
+import json
+said = json.load(open("out"))
+device, = (d for d in said["by_device"] if d["weight_bytes"] > 0)
+assert device["state_bytes"] == 2 * 2 * 40 * 2 * 32 * 2, device
+assert said["capacity"] == 40 and said["prompt"] == 9
+END
+ok "states are in f16" "$python" facts.py
+
+ok "shards: placed" place shards-00001-of-00002.gguf shards.sol --method single
+exits "shards: tokens are generated" 0 generate "$steps" shards.sol
+ok "shards: the same" cmp out llama-q4_0.ids
+
+# What is not run is refused in one line.
+complains "one token too many" 1 "give --generate 32 at most" generate 33 \
+    qwen3-q8_0.sol
+complains "without --generate" 1 "place it with --prompt and --generate" \
+    moirai-exec -q qwen3-q8_0.sol
+moirai-place -q -c three.xml --method single -o token.sol qwen3-q8_0.gguf \
+    >place.log 2>&1
+complains "a token alone" 1 "place it with --prompt and --generate" \
+    generate 3 token.sol
+place qwen3-q8_0.gguf quantized.sol --method single --cache-type q8_0
+complains "a quantized cache" 1 "a cache of type q8_0 cannot be run" \
+    generate 3 quantized.sol
+
+
+# refuses MODEL TEXT
+refuses()
+{
+    place "$1.gguf" refused.sol --method single
+    complains "$1" 1 "$2" generate 3 refused.sol
+}
+
+refuses olmo2 "architecture 'olmo2', which can be placed but not run"
+refuses yarn "scales rotary positions by 'yarn'"
+refuses cap "'qwen3.final_logit_softcapping' has a value that cannot be run"
+refuses sinks "'blk.1.attn_sinks.weight' is not run"
+refuses q5_0 "'output.weight' is of type q5_0, which cannot be run"
+refuses norms "is of type f16, and not of f32"
+done_testing
