@@ -235,13 +235,15 @@ class Decoder:
     def generate(self, prompt):
         past = [[] for _ in range(self.layers)]
         ids, made = list(prompt), []
+        # Kernels may round data to 8 bits where weights have as few.
+        least = 1.5e-2 if self.weights.kind in ("q8_0", "q4_0") else 3e-3
         for position in range(len(prompt) + STEPS - 1):
             logits = self.logits(ids[position], position, past)
             if position < len(prompt) - 1:
                 continue
             best = sorted(logits)[-2:]
-            if best[1] - best[0] < 3e-3 * (max(logits) - min(logits)):
-                return None  # two are too close to each other
+            assert best[1] - best[0] > least * (best[1] - min(logits)), \
+                "two are too close to each other; take another seed"
             ids.append(logits.index(best[1]))
             made.append(ids[-1])
         return made
@@ -261,16 +263,15 @@ def main(folder):
     os.chdir(folder)
     prompt = [(7 * i + 3) % VOCABULARY for i in range(PROMPT)]
     npy("ids.npy", [prompt])
-    cases = [("llama", "f32", {"base": 5e5}), ("llama", "q4_0", {}),
-             ("qwen2", "f16", {"scale": 4.0, "cache": "f32"}),
-             ("qwen3", "q8_0", {"head": 32, "base": 1e6}),
+    cases = [("llama", "f32", {"base": 5e5}), ("llama", "q4_0", {"seed": 41}),
+             ("qwen2", "f16", {"scale": 4.0, "cache": "f32", "seed": 2}),
+             ("qwen3", "q8_0", {"head": 32, "base": 1e6, "seed": 338}),
              ("gemma3", "bf16", {"layers": 7, "base": 1e6})]
     for architecture, kind, more in cases:
-        name, made, seed = f"{architecture}-{kind}", None, 0
-        while not made or len(set(made)) < STEPS // 3:  # they are to differ
-            decoder = Decoder(name, architecture, kind, seed=seed, **more)
-            made = decoder.generate(prompt)
-            seed += 1
+        name = f"{architecture}-{kind}"
+        decoder = Decoder(name, architecture, kind, **more)
+        made = decoder.generate(prompt)
+        assert len(set(made)) >= STEPS // 3, "tokens repeat"
         with open(f"{name}.ids", "w", encoding="ascii") as file:
             file.write("".join(f"{i}\n" for i in made))
         infos = decoder.weights.infos
