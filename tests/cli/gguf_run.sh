@@ -52,6 +52,12 @@ for name in llama-f32 llama-q4_0 qwen2-f16 qwen3-q8_0 gemma3-bf16; do
     ok "$name: as defined" cmp out $name.ids
 done
 
+# A prompt of 9 in runs of 4.
+ok "shorter runs: placed" place gemma3-bf16.gguf short.sol --method single \
+    --prompt 4
+exits "shorter runs: tokens are generated" 0 generate "$steps" short.sol
+ok "shorter runs: the same" cmp out gemma3-bf16.ids
+
 # Ops of all layers anywhere: as weights differ, each op has a device by its
 # name; gates are where the op before them is.
 moirai-check --json qwen3-q8_0.sol >one.json

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "base/random.h"
 #include "base/stop.h"
+#include "exec/plan/ir/value_table.h"
 #include "exec/tensor/npy.h"
 
 enum { PREFILL, DECODE, N_PHASES };
@@ -99,6 +100,45 @@ static int64_t find_capacity(const mo_exec_plan *plan)
     return capacity;
 }
 
+static bool has_state(const mo_exec_plan *plan, int value, const char *state)
+{
+    const char *own =
+        plan->values[mo_plan_value_root(plan->values, value)].state;
+
+    return own && strcmp(own, state) == 0;
+}
+
+/* Whether the first phase reads the state, not only to update it. */
+static bool is_read(const mo_exec_plan *plan, const char *state)
+{
+    const mo_plan_phase_start *end = &plan->phases[PREFILL + 1].start;
+
+    for (int c = 0; c < end->call; c++) {
+        const mo_call *call = &plan->calls[c].call;
+        bool updates = call->n_out > 0 && has_state(plan, call->out[0], state);
+
+        for (int i = 0; i < call->n_in && !updates; i++)
+            if (has_state(plan, call->in[i], state))
+                return true;
+    }
+    for (int t = 0; t < end->transfer; t++)
+        if (has_state(plan, plan->transfers[t].from_value, state))
+            return true;
+    return false;
+}
+
+/* Whether the first phase continues what is in the states: if not, it is only
+ * right for the first tokens. */
+static bool continues(const mo_exec_plan *plan)
+{
+    int n = plan->phases[PREFILL + 1].start.output;
+
+    for (int i = 0; i < n; i++)
+        if (plan->outputs[i].state && !is_read(plan, plan->outputs[i].state))
+            return false;
+    return true;
+}
+
 static mo_status check_plan(mo_generate_run *g, mo_error *err)
 {
     const mo_exec_plan *plan = g->plan;
@@ -176,11 +216,10 @@ static mo_status check_id(const mo_generate_run *g, const char *file,
 static mo_status divide_prompt(mo_generate_run *g, int64_t n, mo_error *err)
 {
     int64_t most = g->phases[PREFILL].tokens;
-    int64_t rest = n % most;
 
     g->n_prompt = n;
-    g->n_filling = n / most;
-    g->n_before = g->n_filling + rest - 1;
+    g->n_filling = continues(g->plan) ? n / most : mo_min_i64(n / most, 1);
+    g->n_before = n - g->n_filling * (most - 1) - 1;
     return check_capacity(g, err);
 }
 

@@ -2,8 +2,9 @@
 /*
  * generate.h - generation of text by a workload of two phases: the first takes
  * the prompt, the second one token again and again. A longer prompt goes
- * through the first phase in several runs; the tokens that do not fill one more
- * go through the second, one by one.
+ * through the first phase in several runs, if that attends to what is in the
+ * states; the tokens that do not fill one more go through the second, one by
+ * one.
  *
  * The inputs of a phase, beside states, are the ids of tokens [batch, n] and,
  * with one element, the number of tokens before them. Its output is the logits
