@@ -2,9 +2,9 @@
 /*
  * A phase of a decoder as operators that the executor has.
  *
- * Keys and values are kept by head, [1, heads, context, head size].  A prompt
- * attends to its own keys; a token to those in the cache up to its position,
- * with the queries of a group as rows of one product.
+ * Keys and values are kept by head, [1, heads, context, head size].  Tokens
+ * attend to those in the cache up to their positions; the queries of a group
+ * of one token are rows of one product.
  */
 #include "ingest/llm/decoder.h"
 
@@ -69,7 +69,7 @@ static int add_optional_norm(mo_llm_run *m, const char *role, int x,
  */
 
 /* Writes keys or values [1, tokens, heads, head] into their state, after
- * conversion to its type; returns what is attended to, by head. */
+ * conversion to its type; returns the state, by head. */
 static int add_cache(mo_llm_run *m, bool is_key, int x, int64_t heads)
 {
     static const char *const parts[2][5] = {
@@ -118,7 +118,7 @@ static int add_cache(mo_llm_run *m, bool is_key, int x, int64_t heads)
                                         .in = { next },
                                         .n_in = 1,
                                         .state = state });
-    return m->is_prompt ? by_head : next;
+    return next;
 }
 
 /* Queries of a group read the same keys: as further queries, or, of a prompt,
@@ -129,17 +129,17 @@ static int attend(mo_llm_run *m, const mo_llm_view *v, int q, int k, int value)
     const char *dtype = m->options->cache->name;
     int64_t shared = layer->kv_heads, group = layer->heads / shared;
     mo_shape shape = MO_LLM_SHAPE(1, shared, group, m->head);
-    char attrs[96];
+    char attrs[48];
     mo_llm_run_op d = { .role = "attn",
                         .type = "ScaledDotProductAttention",
                         .attrs = attrs,
-                        .n_in = 3 };
+                        .n_in = 4 };
 
-    snprintf(attrs, sizeof attrs, "{\"scale\":%.17g%s}",
-             m->decoder->attention_scale,
-             v->mask < 0 ? ",\"causal\":true" : "");
-    if (m->is_prompt) {
-        const mo_shape keys = MO_LLM_SHAPE(1, shared, 1, m->tokens, m->head);
+    snprintf(attrs, sizeof attrs, "{\"scale\":%.17g}",
+             m->decoder->attention_scale);
+    if (m->tokens > 1) {
+        const mo_shape keys =
+            MO_LLM_SHAPE(1, shared, 1, m->options->context, m->head);
 
         shape = MO_LLM_SHAPE(1, shared, group, m->tokens, m->head);
         k = mo_llm_run_add_reshape(m, "attn", "shared_keys", k, dtype, keys);
@@ -149,9 +149,8 @@ static int attend(mo_llm_run *m, const mo_llm_view *v, int q, int k, int value)
     d.in[0] = mo_llm_run_add_reshape(m, "attn", "groups", q, "f32", shape);
     d.in[1] = k;
     d.in[2] = value;
+    d.in[3] = v->mask;
     d.shape = shape;
-    if (v->mask >= 0)
-        d.in[d.n_in++] = v->mask;
     return mo_llm_run_add(m, &d);
 }
 
@@ -290,14 +289,13 @@ static void add_head(mo_llm_run *m, int x, int64_t width)
 }
 
 static mo_status make_phase(mo_llm_decoder *decoder,
-                            const mo_llm_options *options, bool is_prompt,
+                            const mo_llm_options *options, int64_t tokens,
                             mo_graph **graph, mo_error *err)
 {
     mo_llm_run m = { .decoder = decoder,
                      .options = options,
                      .head = decoder->model->key_length,
-                     .tokens = is_prompt ? options->prompt : 1,
-                     .is_prompt = is_prompt,
+                     .tokens = tokens,
                      .layer = MO_LLM_NO_LAYER,
                      .err = err };
     mo_shape shape;
@@ -368,9 +366,9 @@ mo_status mo_llm_decoder_make(mo_llm_decoder *decoder,
     mo_status status = check(decoder, options, err);
 
     if (status == MO_OK)
-        status = make_phase(decoder, options, true, &prefill, err);
+        status = make_phase(decoder, options, options->prompt, &prefill, err);
     if (status == MO_OK)
-        status = make_phase(decoder, options, false, &decode, err);
+        status = make_phase(decoder, options, 1, &decode, err);
     if (status == MO_OK)
         status = check_used(decoder, err);
     if (status != MO_OK) {

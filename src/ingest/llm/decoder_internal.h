@@ -28,7 +28,7 @@ enum { MO_LLM_WHOLE, MO_LLM_WINDOW, MO_LLM_N_VIEWS };
 typedef struct mo_llm_view {
     bool is_made;
     int cosines, sines; /* [tokens, 1, head] */
-    int mask; /* [tokens, keys]; -1: none, the keys up to each token */
+    int mask;           /* [tokens, context] */
 } mo_llm_view;
 
 /* The first failure is kept in status, and nothing is added behind it. */
@@ -37,7 +37,6 @@ typedef struct mo_llm_run {
     const mo_llm_options *options;
     mo_builder *builder;
     int64_t tokens, head; /* head: elements of one */
-    bool is_prompt;
     int layer;
     /* Slots: positions of the tokens, [tokens] and [tokens, 1, 1]; sign of the
      * sine and number of the partner of an element of a head. */

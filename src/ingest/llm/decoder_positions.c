@@ -157,36 +157,34 @@ int mo_llm_run_rotate(mo_llm_run *m, const mo_llm_view *v, const char *role,
     return mo_llm_run_add_f32(m, role, parts[3], "Add", shape, own, other);
 }
 
-/* Which keys a token attends to: those of a prompt, or of the cache, from
- * behind the window, if any, up to its own. */
+/* Which keys of the cache a token attends to: from behind the window, if any,
+ * up to its own. */
 static int add_compare(mo_llm_run *m, const char *part, const char *type, int a,
-                       int b, int64_t keys)
+                       int b)
 {
     return mo_llm_run_add(
-        m, &(mo_llm_run_op){ .part = part,
-                             .type = type,
-                             .dtype = "boolean",
-                             .shape = MO_LLM_SHAPE(m->tokens, keys),
-                             .in = { a, b },
-                             .n_in = 2 });
+        m,
+        &(mo_llm_run_op){ .part = part,
+                          .type = type,
+                          .dtype = "boolean",
+                          .shape = MO_LLM_SHAPE(m->tokens, m->options->context),
+                          .in = { a, b },
+                          .n_in = 2 });
 }
 
 static int add_mask(mo_llm_run *m, int number, int64_t window)
 {
-    int64_t n = m->is_prompt ? m->tokens : m->options->context;
     const mo_shape column = MO_LLM_SHAPE(m->tokens, 1);
     int keys, at, mask, before;
 
-    if (m->is_prompt && (number == MO_LLM_WHOLE || window >= m->tokens))
-        return -1;
     keys = mo_builder_find(m->builder, "/keys", strlen("/keys"));
     if (keys < 0)
-        keys = mo_llm_run_add_range(m, "keys", n);
+        keys = mo_llm_run_add_range(m, "keys", m->options->context);
     at = mo_llm_run_add_reshape(
         m, NULL, number == MO_LLM_WHOLE ? "column" : "window_column", m->at,
         "i64", column);
     mask = add_compare(m, number == MO_LLM_WHOLE ? "mask" : "window_end",
-                       "LessEqual", keys, at, n);
+                       "LessEqual", keys, at);
     if (number == MO_LLM_WHOLE)
         return mask;
     before = mo_llm_run_add(
@@ -198,9 +196,8 @@ static int add_mask(mo_llm_run *m, int number, int64_t window)
                           .in = { at, mo_llm_run_add_number(m, "window", "i64",
                                                             (double) window) },
                           .n_in = 2 });
-    return add_compare(
-        m, "window_mask", "LogicalAnd", mask,
-        add_compare(m, "window_begin", "Greater", keys, before, n), n);
+    return add_compare(m, "window_mask", "LogicalAnd", mask,
+                       add_compare(m, "window_begin", "Greater", keys, before));
 }
 
 const mo_llm_view *mo_llm_run_find_view(mo_llm_run *m)

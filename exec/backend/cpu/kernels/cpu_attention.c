@@ -241,20 +241,39 @@ static float *part_of(const head *h, size_t at)
     return (float *) (void *) (h->scratch + at);
 }
 
-/* Most of a cache is not filled yet: where one mask of booleans serves all
- * queries, keys behind the last one that it keeps are not read. */
-static int64_t count_keys(const head *h)
+/* Returns the number of keys up to the last one that a mask keeps, of n, or
+ * `least`. */
+static int64_t count_kept(const unsigned char *keep, int64_t n, int64_t least)
+{
+    uint64_t eight;
+
+    for (; n - 8 >= least; n -= 8) {
+        memcpy(&eight, keep + n - 8, 8);
+        if (eight != 0)
+            break;
+    }
+    while (n > least && !keep[n - 1])
+        n--;
+    return n;
+}
+
+/* Most of a cache is not filled yet: keys behind the last one that a mask of
+ * booleans keeps for any of the queries are not read. */
+static int64_t count_keys(const head *h, int64_t first, int64_t last)
 {
     const attention_kernel *k = h->run->kernel;
     const mo_call_attention *c = &k->call;
     const unsigned char *keep =
         c->has_mask ? (const unsigned char *) h->run->in[3] + h->mask : NULL;
-    int64_t n = c->keys;
+    int64_t n = 1;
 
-    if (!keep || k->mask_elem != MO_ELEM_BOOL || k->score || c->mask_row != 0)
-        return n;
-    while (n > 1 && !keep[(n - 1) * c->mask_column])
-        n--;
+    if (!keep || k->mask_elem != MO_ELEM_BOOL || k->score ||
+        c->mask_column != 1)
+        return c->keys;
+    if (c->mask_row == 0)
+        first = last - 1;
+    for (int64_t i = last - 1; i >= first; i--)
+        n = count_kept(keep + i * c->mask_row, c->keys, n);
     return n;
 }
 
@@ -280,7 +299,6 @@ static head head_of(const attention_run *run, int64_t batch, int worker)
         h.mask += i * c->mask_batch[d];
         h.out += i * c->out_batch[d];
     }
-    h.keys = count_keys(&h);
     return h;
 }
 
@@ -435,16 +453,14 @@ static void run_part(void *context, int64_t begin, int64_t end, int worker)
     for (int64_t job = begin; job < end; job++) {
         head h = head_of(run, job / k->parts, worker);
         int64_t part = job % k->parts;
-        int64_t last = blocks * (part + 1) / k->parts;
+        int64_t first = blocks * part / k->parts * QUERIES_AT_ONCE;
+        int64_t last = mo_min_i64(
+            blocks * (part + 1) / k->parts * QUERIES_AT_ONCE, k->call.queries);
 
+        h.keys = count_keys(&h, first, last);
         pack_keys_and_values(&h);
-        for (int64_t b = blocks * part / k->parts; b < last; b++) {
-            int64_t first = b * QUERIES_AT_ONCE;
-            int64_t n = k->call.queries - first;
-
-            attend_queries(&h, first,
-                           n < QUERIES_AT_ONCE ? n : QUERIES_AT_ONCE);
-        }
+        for (int64_t q = first; q < last; q += QUERIES_AT_ONCE)
+            attend_queries(&h, q, mo_min_i64(QUERIES_AT_ONCE, last - q));
     }
 }
 
