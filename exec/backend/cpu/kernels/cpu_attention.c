@@ -20,9 +20,11 @@
 #include "exec/backend/cpu/unit/multiversion.h"
 
 /* Mask of one query: it sees the first count keys; added, if not NULL, is
- * added to their scores. zero_if_masked: as in mo_call_attention. */
+ * added to their scores. sink: the score of one more, or -INFINITY.
+ * zero_if_masked: as in mo_call_attention. */
 typedef struct attention_mask {
     int64_t count;
+    float sink;
     const float *added; /* by key, or NULL */
     bool zero_if_masked;
 } attention_mask;
@@ -95,12 +97,16 @@ static float softmax_row(float *scores, int64_t n, float scale,
 
     scale_scores(scores, view->count, scale, view->added);
     largest = max_score(scores, view->count);
+    if (view->sink > largest)
+        largest = view->sink;
     if (view->zero_if_masked && largest == -INFINITY)
         largest = 0;
     exp_scores(scores, view->count, largest);
     memset(scores + view->count, 0,
            (size_t) (n - view->count) * sizeof *scores);
     sum = sum_weights(scores, view->count);
+    if (view->sink > -INFINITY)
+        sum += expf(view->sink - largest);
     return view->zero_if_masked && sum == 0 ? 1 : sum;
 }
 
@@ -109,7 +115,7 @@ enum { QUERIES_AT_ONCE = 56 };
 typedef struct attention_kernel {
     mo_cpu_kernel base;
     mo_call_attention call;
-    mo_elem elem, kv_elem, mask_elem;
+    mo_elem elem, kv_elem, mask_elem, sink_elem;
     int64_t batches;
     int64_t parts;               /* jobs of a batch, split by queries */
     mo_cpu_point_program *score; /* or NULL */
@@ -203,6 +209,8 @@ static mo_status prepare_attention(mo_cpu_unit *unit, const mo_call *call,
     k->elem = out[0].elem;
     k->kv_elem = in[1].desc.elem;
     k->mask_elem = k->call.has_mask ? in[3].desc.elem : MO_ELEM_F32;
+    k->sink_elem =
+        k->call.has_sinks ? in[3 + k->call.has_mask].desc.elem : MO_ELEM_F32;
     k->batches = 1;
     for (int d = 0; d < k->call.n_batch; d++)
         k->batches *= k->call.extent[d];
@@ -232,7 +240,7 @@ typedef struct attention_run {
 typedef struct head {
     const attention_run *run;
     char *scratch;
-    int64_t batch, q, k, v, mask, out; /* offsets of its matrices */
+    int64_t batch, q, k, v, mask, sink, out; /* offsets of its matrices */
     int64_t keys; /* those behind are masked, whatever the query */
 } head;
 
@@ -297,6 +305,7 @@ static head head_of(const attention_run *run, int64_t batch, int worker)
         h.k += i * c->k_batch[d];
         h.v += i * c->v_batch[d];
         h.mask += i * c->mask_batch[d];
+        h.sink += i * c->sink_batch[d];
         h.out += i * c->out_batch[d];
     }
     return h;
@@ -359,6 +368,7 @@ static attention_mask mask_of(const head *h, int64_t query)
     const mo_call_attention *c = &h->run->kernel->call;
     float *mask = part_of(h, h->run->kernel->mask_at);
     attention_mask view = { .count = h->keys,
+                            .sink = -INFINITY,
                             .zero_if_masked = c->zero_if_masked };
 
     if (c->causal && query + 1 < h->keys)
@@ -367,6 +377,9 @@ static attention_mask mask_of(const head *h, int64_t query)
         load_mask(h, query, mask);
         view.added = mask;
     }
+    if (c->has_sinks)
+        mo_cpu_load_f32(h->run->in[3 + c->has_mask], h->run->kernel->sink_elem,
+                        h->sink + query * c->sink_row, 1, 1, &view.sink);
     return view;
 }
 
