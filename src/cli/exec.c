@@ -366,7 +366,7 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
     mo_exec_gpu_init waking;
     mo_status status = MO_OK;
 
-    if (is_stream && w->n_ranks == 1)
+    if ((is_stream || o->generate > 0) && w->n_ranks == 1)
         status = mo_exec_signals_begin(&w->signals, err);
     if (status == MO_OK)
         status = mo_output_files_open(o->outputs, MO_EXEC_N_OUTPUTS, err);
@@ -500,7 +500,7 @@ int main(int argc, char **argv)
         { 0, "prompt", "FILE",
           "ids of the prompt, a .npy (default: random ids)", MO_OPTION_TEXT,
           .to = &o.prompt },
-        MO_EXEC_SAMPLING_OPTIONS(&o),
+        MO_EXEC_GENERATION_OPTIONS(&o),
         { 0, "transport", "T",
           "transport of tensors (default: by the launcher)", MO_OPTION_TEXT,
           .to = &o.transport, .choices = "local|tcp|nccl|mpi" },

@@ -14,11 +14,23 @@
 #include "exec/plan/ir/value_table.h"
 #include "report/generation.h"
 
-/* Writes the ids of a step as one line, at once. */
-static mo_status print_ids(void *context, const int64_t *ids, int64_t batch,
-                           mo_error *err)
+/* Where the ids of a step go. */
+typedef struct id_sink {
+    bool prints;
+    mo_exec_signals *signals;
+} id_sink;
+
+/* Writes the ids of a step as one line, at once. From the first one on a signal
+ * ends the generation as --stop does. */
+static mo_status take_ids(void *context, const int64_t *ids, int64_t batch,
+                          mo_error *err)
 {
-    (void) context;
+    const id_sink *sink = context;
+
+    mo_exec_signals_accept(sink->signals, 0);
+    atomic_store(&sink->signals->n_delivered, 1);
+    if (!sink->prints)
+        return MO_OK;
     for (int64_t b = 0; b < batch; b++)
         printf("%s%" PRId64, b > 0 ? " " : "", ids[b]);
     fputc('\n', stdout);
@@ -95,7 +107,7 @@ static mo_status put_report(const mo_exec_options *o,
 }
 
 static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
-                              const mo_generate_run *g,
+                              const mo_generate_run *g, int interrupt,
                               const mo_measure_load *load, mo_error *err)
 {
     const mo_review *review = &s->job->review;
@@ -118,11 +130,14 @@ static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
                     : mo_measure_load_format(load, loads),
         .batch = g->batch,
         .prompt = g->n_prompt,
+        .loaded = g->n_past,
         .capacity = g->capacity,
         .ids = g->ids,
         .ns = ns,
         .n = g->n,
-        .stopped = g->n < g->n_wanted,
+        .stopped_by = interrupt != 0       ? mo_exec_signals_name(interrupt)
+                      : g->n < g->n_wanted ? "--stop"
+                                           : NULL,
         .predicted_first_ns = mo_generate_predicted_first_ns(g),
         .predicted_token_ns = plan->phases[1].predicted_ns,
         .devices = devices,
@@ -167,7 +182,8 @@ mo_status mo_cli_exec_generate(mo_exec_options *o,
         .progress_context = &progress,
     };
     int rank = stream->transport->rank(stream->world);
-    mo_generate_run g = { .on_ids = o->json ? NULL : print_ids };
+    id_sink sink = { !o->json, stream->signals };
+    mo_generate_run g = { .on_ids = take_ids, .context = &sink };
     mo_pipeline_options options = {
         .run = &run,
         .n_slots = 1,
@@ -177,6 +193,9 @@ mo_status mo_cli_exec_generate(mo_exec_options *o,
         .context = &g,
         .direct = true,
         .untimed = true,
+        .load_states = o->load_states,
+        .save_states = o->save_states,
+        .interrupt = &stream->signals->number,
     };
     mo_pipeline_result result = { 0 };
     mo_measure_load load;
@@ -193,10 +212,14 @@ mo_status mo_cli_exec_generate(mo_exec_options *o,
     if (status == MO_OK)
         status = mo_measure_load_gather(stream->transport, stream->world, &load,
                                         err);
+    if (status == MO_OK && rank == 0 && o->save_states && g.n > 0)
+        status = mo_generate_save_ids(&g, o->save_states, err);
     if (status == MO_OK && rank == 0 && stream->transport->settle)
         status = stream->transport->settle(stream->world, err);
     if (status == MO_OK && rank == 0)
-        status = write_report(o, stream, &g, &load, err);
+        status = write_report(o, stream, &g, result.interrupt, &load, err);
+    if (status == MO_OK && result.interrupt != 0)
+        o->code = 128 + result.interrupt;
     mo_pipeline_result_clear(&result);
     mo_generate_clear(&g);
     return status;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +23,9 @@ struct moirai_generator {
     pthread_mutex_t lock; /* of all that follows */
     pthread_cond_t changed;
     int64_t n_made, n_taken; /* steps */
-    bool closing, ended;
+    bool ended;
     mo_error failure;
+    atomic_int closing; /* not 0: no further token is wanted */
 };
 
 /* mo_generate_on_ids */
@@ -31,33 +33,36 @@ static mo_status announce(void *context, const int64_t *ids, int64_t batch,
                           mo_error *err)
 {
     moirai_generator *m = context;
-    bool closing;
 
     (void) ids, (void) batch;
     if (mo_mmap_file_has_failed())
         return mo_mmap_file_check_all(err);
     pthread_mutex_lock(&m->lock);
     m->n_made++;
-    closing = m->closing;
     pthread_cond_broadcast(&m->changed);
     pthread_mutex_unlock(&m->lock);
-    return closing ? mo_fail(err, MO_E_USAGE, "the generator was closed")
-                   : MO_OK;
+    return MO_OK;
 }
 
 static void *generate_all(void *context)
 {
     moirai_generator *m = context;
+    const mo_exec_options *o = &m->run.options;
     const mo_pipeline_options options = { .n_requests =
                                               mo_generate_n_requests(&m->g),
                                           .next = mo_generate_next,
                                           .sink = mo_generate_take,
                                           .phase = mo_generate_phase,
                                           .context = &m->g,
-                                          .direct = true };
+                                          .direct = true,
+                                          .load_states = o->load_states,
+                                          .save_states = o->save_states,
+                                          .interrupt = &m->closing };
     mo_error err = { 0 };
+    mo_status status = mo_lib_run_pipeline(&m->run, options, &err);
 
-    (void) mo_lib_run_pipeline(&m->run, options, &err);
+    if (status == MO_OK && o->save_states && m->g.n > 0)
+        (void) mo_generate_save_ids(&m->g, o->save_states, &err);
     pthread_mutex_lock(&m->lock);
     m->ended = true;
     m->failure = err;
@@ -125,9 +130,7 @@ void moirai_generator_free(moirai_generator *generator)
     if (!m)
         return;
     if (m->has_thread) {
-        pthread_mutex_lock(&m->lock);
-        m->closing = true;
-        pthread_mutex_unlock(&m->lock);
+        atomic_store(&m->closing, 1);
         pthread_join(m->thread, NULL);
     }
     mo_generate_clear(&m->g);

@@ -55,6 +55,10 @@ static mo_status keep_options(mo_lib_run *run, const moirai_options *options,
         status = keep_text(run->arena, &wants->cache, err);
     if (status == MO_OK)
         status = keep_text(run->arena, &wants->pin, err);
+    if (status == MO_OK)
+        status = keep_text(run->arena, &run->options.load_states, err);
+    if (status == MO_OK)
+        status = keep_text(run->arena, &run->options.save_states, err);
     return status;
 }
 

@@ -58,7 +58,7 @@ static void make_table(mo_lib_settings *s, table *t)
           .min = 0, .max = MO_PIPELINE_MAX_SLOTS },
         { 0, "threads", "N", NULL, MO_OPTION_INT, .to = &s->exec.wants.threads,
           .min = 0, .max = MO_BACKEND_MAX_THREADS },
-        MO_EXEC_SAMPLING_OPTIONS(&s->exec),
+        MO_EXEC_GENERATION_OPTIONS(&s->exec),
         { 0, "seed", "N", NULL, MO_OPTION_INT, .to = &s->exec.seed, .min = 0,
           .max = 9e15 },
         { 0, "random-weights", "SEED", NULL, MO_OPTION_INT,

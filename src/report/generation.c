@@ -94,9 +94,13 @@ void mo_report_generation_text(const mo_report_generation *g, mo_out *out)
 
     mo_out_printf(out, "%-12s%" PRId64 " after a prompt of %" PRId64, "tokens",
                   g->n, g->prompt);
+    if (g->loaded > 0)
+        mo_out_printf(out, ", of which %" PRId64 " were loaded", g->loaded);
     if (g->batch > 1)
         mo_out_printf(out, ", %" PRId64 " sequences", g->batch);
-    mo_out_printf(out, "%s\n", g->stopped ? ", ended by --stop" : "");
+    if (g->stopped_by)
+        mo_out_printf(out, ", ended by %s", g->stopped_by);
+    mo_out_text(out, "\n");
     if (g->n > 0) {
         put_time("first token ", g->ns[0], out);
         put_predicted(g, g->predicted_first_ns, out);
@@ -158,10 +162,13 @@ void mo_report_generation_json(const mo_report_generation *g, mo_out *out)
     mo_json_put_text(&w, "precision", g->precision);
     mo_json_put_int(&w, "batch", g->batch);
     mo_json_put_int(&w, "prompt", g->prompt);
+    mo_json_put_int(&w, "loaded", g->loaded);
     if (g->capacity < INT64_MAX)
         mo_json_put_int(&w, "capacity", g->capacity);
     mo_json_put_int(&w, "tokens", g->n);
-    mo_json_put_bool(&w, "stopped", g->stopped);
+    mo_json_put_bool(&w, "stopped", g->stopped_by);
+    if (g->stopped_by)
+        mo_json_put_text(&w, "stopped_by", g->stopped_by);
     mo_json_put_us(&w, "first_token_us", g->n > 0 ? g->ns[0] : 0);
     json_predicted(g, &w, "predicted_first_token_us", g->predicted_first_ns);
     mo_json_put_us(&w, "p50_us", t.p50_ns);

@@ -28,10 +28,11 @@ typedef struct mo_report_generation {
     const char *load; /* by other processes, or NULL */
 
     int64_t batch, prompt, capacity; /* capacity INT64_MAX: unknown */
-    const int64_t *ids;              /* [n][batch] */
+    int64_t loaded;     /* tokens of the prompt that were in the states */
+    const int64_t *ids; /* [n][batch] */
     const int64_t *ns; /* by step: from the end of the step before to its end */
     int64_t n;
-    bool stopped; /* by ids, before as many as wanted */
+    const char *stopped_by; /* "--stop", "SIGINT"; NULL: made all */
     int64_t predicted_first_ns, predicted_token_ns;
     /* By token, between devices: bytes of all values, and of states. */
     int64_t sent_bytes, sent_state_bytes;

@@ -63,6 +63,73 @@ for prompt in long short; do
     ok "is run in parts" cmp out wanted.$prompt
 done
 
+# States that are saved and loaded: the rest follows, and so does what is said
+# next.
+exits "states are saved" 0 generate 3 -q --save-states kept chat.xml
+exits "and loaded" 0 moirai-exec -q --threads 1 --load-states kept \
+    --generate 4 --save-states later chat.xml
+tail -n +4 wanted | head -n 4 >rest
+ok "the rest follows" cmp out rest
+cat >ids.py <<'END'
+from array import array
+wanted = [[int(x) for x in line.split()] for line in open("wanted")]
+prompt = array("q", open("ids.npy", "rb").read()[128:])
+for name, n in (("kept", 3), ("later", 7)):
+    ids = array("q", open(f"{name}/tokens.npy", "rb").read()[128:])
+    assert ids.tolist() == [id for b in range(2) for id in
+                            [*prompt[7 * b:7 * b + 7],
+                             *(step[b] for step in wanted[:n])]], ids
+END
+ok "all ids are kept" "$python" ids.py
+exits "a prompt goes on" 0 generate 3 -q --prompt said.npy --load-states later \
+    chat.xml
+ok "from there" cmp out wanted.said
+complains "a generation is not replaced" 2 "kept/tokens.npy: exists" \
+    generate 3 -q --save-states kept chat.xml
+complains "what is loaded must fit, too" 1 "a prompt of 17 and 25 more" \
+    generate 25 -q --prompt said.npy --load-states later chat.xml
+complains "states are somewhere" 1 "none/tokens.npy: " \
+    moirai-exec -q --load-states none --generate 2 chat.xml
+cp -r kept short
+cp short/tokens.npy "$(find short -name 'state.*' | sort | head -n 1)"
+complains "a state has a shape" 1 "is i64[2,10], and the state " \
+    moirai-exec -q --load-states short --generate 2 chat.xml
+exits "states without tokens" 2 moirai-exec --save-states x chat.xml
+
+# The pipe takes one line: the second one waits while the signal comes.
+cat >interrupt.py <<'END'
+import fcntl, os, signal, struct, subprocess, sys, termios, time
+def waiting(end):
+    return struct.unpack("i", fcntl.ioctl(end, termios.FIONREAD, b"1234"))[0]
+line = len(open("wanted").readline())
+read, write = os.pipe()
+fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)
+full = 4096 - line
+os.write(write, b"x" * full)
+with open("interrupt.err", "w") as err:
+    child = subprocess.Popen(sys.argv[1:], stdout=write, stderr=err)
+os.close(write)
+while waiting(read) == full and child.poll() is None:
+    time.sleep(0.01)
+child.send_signal(signal.SIGINT)
+time.sleep(0.2)
+said = b""
+while part := os.read(read, 4096):
+    said += part
+open("interrupt.out", "wb").write(said[full:])
+sys.exit(child.wait())
+END
+exits "SIGINT ends a generation" 130 "$python" interrupt.py moirai-exec \
+    --threads 1 --prompt ids.npy --generate "$steps" --save-states stopped \
+    chat.xml
+ok "behind a token" agree interrupt.out
+ok "before the last" test "$(wc -l <interrupt.out)" -lt "$steps"
+ok "the report says so" grep -q 'ended by SIGINT' interrupt.err
+exits "it can be continued" 0 moirai-exec -q --load-states stopped \
+    --generate 2 chat.xml
+ok "with the next tokens" sh -c 'cat interrupt.out out >both
+    head -n "$(wc -l <both)" wanted | cmp - both'
+
 # A stand-in for a GPU: calls run side by side, and steps are recorded.
 standin=$top_builddir/tests/standin/standin_cuda.so
 if in_ci && [ -e "$standin" ]; then
@@ -70,6 +137,14 @@ if in_ci && [ -e "$standin" ]; then
         MOIRAI_CUBLASLT='' MOIRAI_CUDNN='' MOIRAI_CACHE="$work/cache" \
         moirai-exec -q --backend cuda --prompt ids.npy --generate 6 chat.xml
     ok "generates the same tokens" agree out
+    exits "it takes states of a CPU" 0 env MOIRAI_CUDA="$standin" \
+        MOIRAI_NVRTC="$standin" MOIRAI_CUBLASLT='' MOIRAI_CUDNN='' \
+        MOIRAI_CACHE="$work/cache" moirai-exec -q --backend cuda \
+        --load-states kept --generate 4 --save-states gpu chat.xml
+    ok "and goes on" cmp out rest
+    exits "and they are saved" 0 moirai-exec -q --load-states gpu --generate 1 \
+        chat.xml
+    ok "with all tokens" sh -c 'sed -n 8p wanted | cmp - out'
 fi
 
 # Three unequal devices; two ranks.
@@ -118,6 +193,17 @@ ok "so do two ranks" "$python" -c 'import json
 said, wanted = json.load(open("rank.0")), open("wanted").read().split("\n")[:-1]
 assert [" ".join(map(str, ids)) for ids in zip(*said["ids"])] == wanted
 assert said["ranks"] == 2'
+next_port
+for rank in 1 0; do
+    timeout 60 moirai-exec -q --transport tcp --ranks 2 --rank $rank \
+        --master "127.0.0.1:$port" -c three.xml --graph chat.xml \
+        --load-states kept --save-states ranks --generate 4 --json split.json \
+        >"rank.$rank" 2>&1 &
+done
+wait
+exits "ranks load states, and save them" 0 moirai-exec -q --threads 1 \
+    --load-states ranks --generate 1 chat.xml
+ok "with all tokens" sh -c 'sed -n 8p wanted | cmp - out'
 
 # A method that knows no states places readers of a new value elsewhere.
 moirai-place -q -c three.xml --method m-topo -o topo.sol chat.xml >out 2>&1
@@ -144,6 +230,9 @@ with placement.generate(ids, 9) as some:
 long = [[(5 * b + 3 * i) % 37 for i in range(17)] for b in range(2)]
 assert list(placement.generate(long, 4)) == [
     tuple(map(int, line.split())) for line in open("wanted.long")]
+assert list(placement.generate(ids, 3, save_states="here")) == wanted[:3]
+more = placement.generate([[], []], 2, load_states="here")
+assert list(more) == wanted[3:5]
 one = {"temperature": 9, "top_k": 1, "stop": [wanted[0][0], wanted[0][1]]}
 assert list(placement.generate(ids, 9, **one)) == wanted[:1]
 for ids, n, more in (([1, 2], 3, {}), (ids, 99, {}), (ids, 0, {}),

@@ -173,6 +173,15 @@ def npy(path, rows):
                    header.encode() + pack(flat(rows), "i64"))
 
 
+def write_tokens(path, rows, prompt, n):
+    """Appends the next n tokens to each row."""
+    with open(path, "w", encoding="ascii") as file:
+        for _ in range(n):
+            for row in rows:
+                row.append(next_token(row, prompt))
+            file.write(" ".join(str(row[-1]) for row in rows) + "\n")
+
+
 def main(folder):
     write_workload({"prefill": (decoder(PROMPT), 1),
                     "decode": (decoder(1), STEPS)},
@@ -184,11 +193,13 @@ def main(folder):
         rows = [[(5 * b + 3 * i) % VOCABULARY for i in range(prompt)]
                 for b in range(BATCH)]
         npy(os.path.join(folder, name), rows)
-        with open(os.path.join(folder, wanted), "w", encoding="ascii") as file:
-            for _ in range(steps):
-                for row in rows:
-                    row.append(next_token(row, prompt))
-                file.write(" ".join(str(row[-1]) for row in rows) + "\n")
+        write_tokens(os.path.join(folder, wanted), rows, prompt, steps)
+        if name == "ids.npy":
+            said = [[11, 12, 13], [5, 6, 7]]
+            npy(os.path.join(folder, "said.npy"), said)
+            write_tokens(os.path.join(folder, "wanted.said"),
+                         [row[:PROMPT + 7] + more
+                          for row, more in zip(rows, said)], PROMPT, 3)
 
 
 main(sys.argv[1])

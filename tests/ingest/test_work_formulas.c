@@ -249,6 +249,7 @@ static const struct formula {
     { "QuantizeLinear", NULL, "2,3||", "2,3", 24 },
     { "DequantizeLinear", NULL, "2,3|", "2,3", 12 },
     { "DynamicQuantizeLinear", NULL, "2,3", "2,3", 36 },
+    { "DequantizeBlocks", NULL, "3,36", "3,64", 384 },
     { "LSTM", NULL, "5,2,3|1,16,3|1,16,4", "5,1,2,4", 3680 },
     { "GRU", NULL, "5,2,3|1,12,3|1,12,4", "5,1,2,4", 2640 },
     { "RNN", NULL, "5,2,3|1,4,3|1,4,4", "5,1,2,4", 880 },

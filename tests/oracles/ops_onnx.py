@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that ONNX has and OpenVINO lacks, for ops_oracle.py: the oracle is
-onnx's reference evaluator."""
+onnx's reference evaluator, or their definition in numpy."""
 import numpy as np
 import onnx
 import openvino.opset15 as ops
@@ -90,6 +90,31 @@ def _(c):
                    [levels(c, shape, np.int8), scales(c, blocks),
                     levels(c, blocks, np.int8)],
                    {"axis": axis, "block_size": 2})
+
+
+def numbers_of(blocks, size, number_bytes):
+    """Rows of blocks of GGUF as numbers: a scale of f16, and 32 numbers."""
+    shape = list(blocks.shape[:-1]) + [-1]
+    parts = blocks.reshape(-1, 2 + number_bytes)
+    scale = parts[:, :2].copy().view(np.float16).astype(np.float32)
+    bytes = parts[:, 2:]
+    whole = np.concatenate([bytes & 15, bytes >> 4], axis=1).astype(
+        np.float32) - 8 if size == 4 else bytes.view(np.int8).astype(np.float32)
+    return (scale * whole).reshape(shape)
+
+
+@case("DequantizeBlocks")
+def _(c):
+    name, size, number_bytes = c.choice([("q8_0", 8, 32), ("q4_0", 4, 16)])
+    n = c.randint(1, 5)
+    shape = c.dims(c.randint(0, 2), 1, 4) + [n, 2 + number_bytes]
+    blocks = levels(c, shape, np.uint8)
+    blocks[..., :2] = c.some(shape[:-1] + [1], "f16", -2, 2).view(np.uint8)
+    rows = blocks.reshape(shape[:-2] + [-1])
+    return c.by_definition(
+        c.stands_for("DequantizeBlocks", [c.given(rows)], {"format": name},
+                     ops.constant(numbers_of(rows, size, number_bytes))),
+        lambda *values: [numbers_of(values[0], size, number_bytes)])
 
 
 @case("DynamicQuantizeLinear")

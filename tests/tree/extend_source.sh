@@ -266,8 +266,8 @@ mo_status mo_dummy_read(mo_input *input, const mo_read_options *options,
 END
 insert src/ingest/read.c '^#include "ingest/graphml.h"' \
     '#include "ingest/dummy.h"'
-insert src/ingest/read.c '{ "graphml",' \
-    '    { "dummy", "dummy", NULL, "a dummy", mo_dummy_read },'
+insert src/ingest/read.c '{ .name = "graphml",' '    { .name = "dummy",
+      .root = "dummy", .help = "a dummy", .read = mo_dummy_read },'
 insert src/ingest/room.am 'input[.]c' "	%D%/dummy.c %D%/dummy.h \\\\"
 insert man/moirai-graph.5 '^[.]Sh SEE ALSO' '.\\" dummy'
 is "a format is its list of files" "$(touched)" "$(listed 'A graph format')"

@@ -410,6 +410,8 @@ class Placement(Handle):
     def generate(self, ids: Any, n: int, *, temperature: float = 0,
                  top_k: Optional[int] = None, top_p: Optional[float] = None,
                  seed: int = 0, stop: Sequence[int] = (),
+                 load_states: Optional[Path] = None,
+                 save_states: Optional[Path] = None,
                  backend: Optional[str] = None,
                  precision: Optional[str] = None,
                  threads: Optional[int] = None, streams: Optional[int] = None,
@@ -424,10 +426,13 @@ class Placement(Handle):
         ids: a list of ids, or one of lists, a numpy array or a torch tensor.
         temperature: 0 takes the most probable token.  stop: ids that end a
         sequence.  Each token is a number; of several sequences, a tuple.
+        save_states: a new folder for the states and ids; load_states: such a
+        folder, which ids, perhaps none, continue.
         """
         return Generator(self, ids, n, Options(
             {"temperature": temperature, "top-k": top_k, "top-p": top_p,
              "seed": seed, "stop": list(stop),
+             "load-states": load_states, "save-states": save_states,
              "backend": backend, "precision": precision, "threads": threads,
              "streams": streams, "cache": cache, "weights_from": weights_from,
              "random_weights": random_weights, "memory_limit": memory_limit},

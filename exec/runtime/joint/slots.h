@@ -83,6 +83,14 @@ mo_status mo_joint_slots_run(mo_joint_slots *slots, int slot, int64_t request,
                              int phase, mo_joint_slots_run_result *result,
                              mo_error *err);
 
+/* Set the states of slot 0, which begin as zeros, from the files of a folder,
+ * or write them there: state.NAME.npy for each state of these devices. While no
+ * slot runs. */
+mo_status mo_joint_slots_load_states(mo_joint_slots *slots, const char *folder,
+                                     mo_error *err);
+mo_status mo_joint_slots_save_states(mo_joint_slots *slots, const char *folder,
+                                     mo_error *err);
+
 /* Returns the load of each call of the plan, if it was to be measured, or NULL:
  * the time that it takes of the device with all slots in flight. slots owns it.
  */

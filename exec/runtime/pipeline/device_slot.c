@@ -35,7 +35,18 @@ mo_status mo_pipeline_open_group(mo_pipeline *p, mo_pipeline_group *g,
     pthread_mutex_lock(&p->lock);
     g->slots = slots;
     pthread_mutex_unlock(&p->lock);
+    if (status == MO_OK && p->options->load_states)
+        status =
+            mo_joint_slots_load_states(slots, p->options->load_states, err);
     return status;
+}
+
+mo_status mo_pipeline_save_group(const mo_pipeline *p,
+                                 const mo_pipeline_group *g, mo_error *err)
+{
+    if (!p->options->save_states)
+        return MO_OK;
+    return mo_joint_slots_save_states(g->slots, p->options->save_states, err);
 }
 
 void mo_pipeline_leave_group(mo_pipeline *p, mo_pipeline_group *g)
@@ -169,6 +180,8 @@ mo_status mo_pipeline_serve_devices(mo_pipeline_thread *t, mo_error *err)
         status = o->transport->barrier(o->world, &stop, err);
     if (status == MO_OK && t->group)
         status = serve_slot(t, err);
+    if (status == MO_OK && t->group)
+        status = mo_pipeline_save_group(p, t->group, err);
     if (t->group)
         mo_pipeline_leave_group(p, t->group);
     return status;

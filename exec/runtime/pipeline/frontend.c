@@ -464,6 +464,8 @@ mo_status mo_pipeline_serve_requests(mo_pipeline_thread *t, mo_error *err)
         status = f->options->transport->barrier(f->options->world, &stop, err);
     if (status == MO_OK)
         status = serve_slot(f, err);
+    if (status == MO_OK && f->p->joint)
+        status = mo_pipeline_save_group(f->p, f->p->joint, err);
     if (f->p->joint)
         mo_pipeline_leave_group(f->p, f->p->joint);
     return status;

@@ -84,6 +84,9 @@ typedef struct mo_pipeline_options {
     /* At rank 0, or NULL: once it is not 0 nothing more is taken, and what was
      * taken is completed. A call of next returns soon then, with *end. */
     const atomic_int *interrupt;
+    /* For one slot: folders of the states before the first request, and after
+     * the last; or NULL: zeros, not kept. At each rank those of its devices. */
+    const char *load_states, *save_states;
     bool untimed; /* keep no times of requests, of which there is no end; the
                      result has none */
 } mo_pipeline_options;

@@ -158,6 +158,10 @@ mo_status mo_pipeline_serve_devices(mo_pipeline_thread *t, mo_error *err);
 /* Opens the devices of a group. Called by the thread of slot 0. */
 mo_status mo_pipeline_open_group(mo_pipeline *p, mo_pipeline_group *g,
                                  mo_error *err);
+/* Writes the states of the group, if they are wanted, after its last request.
+ */
+mo_status mo_pipeline_save_group(const mo_pipeline *p,
+                                 const mo_pipeline_group *g, mo_error *err);
 /* Called by each thread that may use the group, at its end: the last one frees
  * the programs, before the transport ends. */
 void mo_pipeline_leave_group(mo_pipeline *p, mo_pipeline_group *g);

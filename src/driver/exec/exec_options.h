@@ -49,6 +49,7 @@ typedef struct mo_exec_options {
     double temperature, top_p;   /* 0: the most probable token; 1: all */
     int64_t top_k;               /* 0: all */
     mo_option_list stop;         /* ids that end a sequence */
+    const char *load_states, *save_states; /* folders, or NULL */
     bool dry_run;
     const char *output; /* a folder, or NULL */
     bool check;
@@ -64,7 +65,7 @@ typedef struct mo_exec_options {
 
 /* Rows of an option table: the choice of tokens. */
 /* clang-format off */
-#define MO_EXEC_SAMPLING_OPTIONS(o)                                            \
+#define MO_EXEC_GENERATION_OPTIONS(o)                                            \
     { 0, "temperature", "T",                                                   \
       "draw tokens at this temperature (default: the most probable)",          \
       MO_OPTION_DOUBLE, .to = &(o)->temperature, .min = 0, .max = 1e3 },       \
@@ -74,7 +75,13 @@ typedef struct mo_exec_options {
       "draw one of the tokens that have the probability P together",           \
       MO_OPTION_DOUBLE, .to = &(o)->top_p, .min = 0, .max = 1 },               \
     { 0, "stop", "ID", "end at this token; may be given several times",        \
-      MO_OPTION_LIST, .to = &(o)->stop }
+      MO_OPTION_LIST, .to = &(o)->stop },                                      \
+    { 0, "load-states", "DIR",                                                 \
+      "continue what was generated with --save-states DIR", MO_OPTION_TEXT,    \
+      .to = &(o)->load_states },                                               \
+    { 0, "save-states", "DIR",                                                 \
+      "keep the states and ids for --load-states; DIR is new or empty",        \
+      MO_OPTION_TEXT, .to = &(o)->save_states }
 /* clang-format on */
 
 /* Returns the guard of all outputs; it borrows them. */

@@ -201,89 +201,17 @@ static mo_status read_stop_ids(const mo_exec_options *o, mo_generate_run *g,
     return MO_OK;
 }
 
-static mo_status check_id(const mo_generate_run *g, const char *file,
-                          int64_t id, mo_error *err)
-{
-    if (id >= 0 && id < g->vocabulary)
-        return MO_OK;
-    return mo_fail_at(err, MO_E_INPUT, file, 0,
-                      "the prompt has the id %" PRId64
-                      ", and the vocabulary ends at %" PRId64,
-                      id, g->vocabulary - 1);
-}
-
-/* Divides a prompt of n tokens for each sequence into runs. */
-static mo_status divide_prompt(mo_generate_run *g, int64_t n, mo_error *err)
+/* Divides the tokens of a sequence that are not in the states into runs. */
+static mo_status divide_prompt(mo_generate_run *g, mo_error *err)
 {
     int64_t most = g->phases[PREFILL].tokens;
+    int64_t n = g->n_prompt - g->n_past;
 
-    g->n_prompt = n;
-    g->n_filling = continues(g->plan) ? n / most : mo_min_i64(n / most, 1);
+    g->n_filling = n / most;
+    if (!continues(g->plan))
+        g->n_filling = g->n_past > 0 ? 0 : mo_min_i64(g->n_filling, 1);
     g->n_before = n - g->n_filling * (most - 1) - 1;
     return check_capacity(g, err);
-}
-
-/* Copies the prompt of the caller. */
-static mo_status take_prompt(mo_generate_run *g, mo_error *err)
-{
-    int64_t n = (int64_t) g->n_given / g->batch;
-    const mo_tensor_desc desc = { MO_ELEM_I64, { 2, { g->batch, n } } };
-    mo_status status;
-
-    if (n == 0 || g->n_given % (size_t) g->batch != 0)
-        return mo_fail(err, MO_E_INPUT,
-                       "a prompt of %zu ids was given; the workload takes "
-                       "%" PRId64 " sequences of one length",
-                       g->n_given, g->batch);
-    status = divide_prompt(g, n, err);
-    if (status == MO_OK)
-        status = mo_tensor_new(&desc, &g->prompt, err);
-    for (size_t i = 0; i < g->n_given && status == MO_OK; i++) {
-        status = check_id(g, NULL, g->given[i], err);
-        mo_tensor_set_int(&g->prompt, (int64_t) i, g->given[i]);
-    }
-    return status;
-}
-
-/* As long as a run of the first phase takes. */
-static mo_status draw_prompt(mo_generate_run *g, uint64_t seed, mo_error *err)
-{
-    mo_random random = { seed };
-    int64_t n = g->phases[PREFILL].tokens;
-    const mo_tensor_desc desc = { MO_ELEM_I64, { 2, { g->batch, n } } };
-    mo_status status = divide_prompt(g, n, err);
-
-    if (status == MO_OK)
-        status = mo_tensor_new(&desc, &g->prompt, err);
-    for (int64_t i = 0; i < g->batch * n && status == MO_OK; i++)
-        mo_tensor_set_int(
-            &g->prompt, i,
-            mo_random_below(&random, (int) mo_min_i64(g->vocabulary, 1 << 30)));
-    return status;
-}
-
-static mo_status read_prompt(mo_generate_run *g, const char *file,
-                             mo_error *err)
-{
-    mo_tensor_desc desc;
-    const int64_t *dims = desc.shape.dims;
-    char text[MO_TENSOR_DESC_TEXT_SIZE];
-    mo_status status = mo_npy_read_desc(file, &desc, err);
-
-    if (status != MO_OK)
-        return status;
-    if (desc.elem == MO_ELEM_BOOL || mo_elem_is_float(desc.elem) ||
-        desc.shape.rank != 2 || dims[0] != g->batch || dims[1] == 0)
-        return mo_fail_at(err, MO_E_INPUT, file, 0,
-                          "is %s; save the ids of the prompt as integers "
-                          "[%" PRId64 ",n]",
-                          mo_tensor_desc_format(&desc, text), g->batch);
-    status = divide_prompt(g, dims[1], err);
-    if (status == MO_OK)
-        status = mo_npy_read(file, &g->prompt, err);
-    for (int64_t i = 0; i < g->batch * g->n_prompt && status == MO_OK; i++)
-        status = check_id(g, file, mo_tensor_get_int(&g->prompt, i), err);
-    return status;
 }
 
 static mo_status alloc_inputs(mo_generate_run *g, mo_error *err)
@@ -315,6 +243,8 @@ mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_plan *plan,
     g->plan = plan;
     g->n_wanted = o->generate;
     status = check_plan(g, err);
+    if (status == MO_OK && o->save_states)
+        status = mo_generate_make_folder(o->save_states, err);
     if (status != MO_OK || !speaks)
         return status;
     if (!mo_size_mul((size_t) g->n_wanted, (size_t) g->batch, &n_ids))
@@ -326,9 +256,9 @@ mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_plan *plan,
         return mo_fail_memory(err);
     status = read_stop_ids(o, g, err);
     if (status == MO_OK)
-        status = g->given    ? take_prompt(g, err)
-                 : o->prompt ? read_prompt(g, o->prompt, err)
-                             : draw_prompt(g, (uint64_t) o->seed, err);
+        status = mo_generate_make_prompt(o, g, err);
+    if (status == MO_OK)
+        status = divide_prompt(g, err);
     if (status == MO_OK)
         status = alloc_inputs(g, err);
     if (status == MO_OK)
@@ -376,8 +306,7 @@ static int64_t count_before(const mo_generate_run *g, int64_t request)
 {
     int64_t most = g->phases[PREFILL].tokens;
 
-    return request < g->n_filling ? request * most
-                                  : g->n_filling * (most - 1) + request;
+    return g->n_past + request + mo_min_i64(request, g->n_filling) * (most - 1);
 }
 
 /* Sets the ids of a run of phase p behind `before` tokens: those of the prompt,

@@ -42,7 +42,8 @@ typedef struct mo_generate_run {
     mo_generate_ports phases[2];
     int64_t batch, vocabulary;
     int64_t capacity;  /* tokens in the states; INT64_MAX: unknown */
-    int64_t n_prompt;  /* tokens of the prompt, for each sequence */
+    int64_t n_past;    /* tokens in the states before the first request */
+    int64_t n_prompt;  /* tokens of each sequence before those to be made */
     int64_t n_filling; /* runs of the first phase */
     int64_t n_before;  /* requests before the one that makes the first token */
     int64_t n, n_wanted; /* tokens: made, at most */
@@ -63,6 +64,20 @@ typedef struct mo_generate_run {
     mo_error failure;           /* of a step */
 } mo_generate_run;
 
+/* generate_prompt.c */
+
+/* Sets prompt, n_prompt and n_past: what is given, read or drawn, behind the
+ * ids that --load-states has. */
+mo_status mo_generate_make_prompt(const mo_exec_options *o, mo_generate_run *g,
+                                  mo_error *err);
+
+/* Makes the folder of --save-states; fails where one was saved before. */
+mo_status mo_generate_make_folder(const char *folder, mo_error *err);
+
+/* Writes the ids of prompt and answer there, when the states are. */
+mo_status mo_generate_save_ids(const mo_generate_run *g, const char *folder,
+                               mo_error *err);
+
 /* generate_options.c */
 
 /* Fails with MO_E_USAGE if the options of generation contradict others. */
@@ -72,8 +87,9 @@ mo_status mo_generate_check_options(const mo_exec_options *o, mo_error *err);
 mo_status mo_generate_check_sampling(const mo_exec_options *o, mo_error *err);
 
 /* Finds the ports of the plan, reads the prompt, or makes a random one of the
- * length that the first phase takes, and allocates everything. Without speaks,
- * at other ranks, only the plan is checked. *g begins as zeros but for given,
+ * length that the first phase takes, and allocates everything; makes the
+ * folder of --save-states. Without speaks, at other ranks, only the plan is
+ * checked. *g begins as zeros but for given,
  * n_given, on_ids and context; the caller clears it. */
 mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_plan *plan,
                            bool speaks, mo_generate_run *g, mo_error *err);

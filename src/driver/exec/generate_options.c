@@ -53,6 +53,8 @@ mo_status mo_generate_check_options(const mo_exec_options *o, mo_error *err)
         { o->top_k > 0, "--top-k" },
         { o->top_p < 1, "--top-p" },
         { o->stop.count > 0, "--stop" },
+        { o->load_states != NULL, "--load-states" },
+        { o->save_states != NULL, "--save-states" },
     };
 
     if (o->generate > 0) {

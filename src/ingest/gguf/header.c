@@ -437,8 +437,9 @@ static mo_status take_all(decoder *d)
     for (uint64_t i = 0; i < n_tensors && status == MO_OK; i++)
         status = take_tensor(d, alignment, &expected);
     d->header->is_big_endian = d->is_big_endian;
-    d->header->data_offset =
-        d->at + (alignment - d->at % alignment) % alignment;
+    if (status == MO_OK)
+        d->header->data_offset =
+            d->at + (alignment - d->at % alignment) % alignment;
     return status;
 }
 
