@@ -162,6 +162,7 @@ static int add_attention(mo_llm_run *m, int h)
                                               NULL };
     static const char *const of_keys[] = { "key_partners", "own_keys",
                                            "other_keys", "rotated_keys" };
+    static const char *const parts[] = { "narrow_queries", "queries" };
     const mo_llm_layer *layer = &m->decoder->model->layers[m->layer];
     const mo_shape queries = MO_LLM_SHAPE(1, m->tokens, layer->heads, m->head);
     const mo_shape keys = MO_LLM_SHAPE(1, m->tokens, layer->kv_heads, m->head);
@@ -176,6 +177,8 @@ static int add_attention(mo_llm_run *m, int h)
     q = add_heads(m, "attn_q", h, fused, 0, queries);
     q = add_optional_norm(m, "attn_q_norm", q, queries);
     q = mo_llm_run_rotate(m, v, "attn_rope", of_queries, q, queries);
+    q = mo_llm_run_add_rounding(m, "attn", parts, q, m->options->cache->name,
+                                queries);
     q = mo_llm_run_add_swap(m, "attn", "queries_by_head", q, "f32",
                             queries.dims + 1);
     k = add_heads(m, "attn_k", h, fused, first_key, keys);

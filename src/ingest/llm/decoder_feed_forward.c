@@ -72,11 +72,13 @@ static int add_dense(mo_llm_run *m, int h)
                                  add_gated(m, "ffn_act", gate, up, wide));
 }
 
-/* The product of x, one row or one for each chosen expert, with their weights
+/* The product of x, a row for each token or chosen expert, with their weights
  * of a role, and their biases. */
-static int add_experts(mo_llm_run *m, const char *role, int x, int chosen)
+static int add_experts(mo_llm_run *m, const char *role, int x, mo_shape shape,
+                       int chosen)
 {
     mo_llm_weight *w = mo_llm_run_find_weight(m, role);
+    static const char *const parts[] = { "narrow", "data" };
     mo_llm_weight *bias = mo_llm_run_find(m, role, ".bias");
     char attrs[MO_LLM_RUN_FORMAT];
     mo_llm_run_op d = { .role = role,
@@ -86,7 +88,9 @@ static int add_experts(mo_llm_run *m, const char *role, int x, int chosen)
                         .shape = MO_LLM_SHAPE(1, m->tokens,
                                               m->decoder->model->experts_used,
                                               w->dims[1]),
-                        .in = { x, mo_llm_run_add_weight(m, w), chosen },
+                        .in = { mo_llm_run_add_rounding(m, role, parts, x,
+                                                        w->type->name, shape),
+                                mo_llm_run_add_weight(m, w), chosen },
                         .n_in = 3 };
 
     snprintf(attrs, sizeof attrs, "{\"format\":\"%s\"}", w->type->name);
@@ -106,7 +110,9 @@ static int add_mixture(mo_llm_run *m, int h)
     int64_t used = m->decoder->model->experts_used;
     int64_t inner = mo_llm_run_find_weight(m, "ffn_down_exps")->dims[0];
     int64_t width = mo_llm_run_find_weight(m, "ffn_down_exps")->dims[1];
+    const mo_shape rows = MO_LLM_SHAPE(1, m->tokens, width);
     const mo_shape top = MO_LLM_SHAPE(1, m->tokens, used);
+    const mo_shape wide = MO_LLM_SHAPE(1, m->tokens, used, inner);
     int chosen, numbers, weights;
 
     chosen = mo_llm_run_add(
@@ -135,14 +141,12 @@ static int add_mixture(mo_llm_run *m, int h)
         mo_llm_run_add_reshape(m, "ffn_exps_sum", "weights", weights, "f32",
                                MO_LLM_SHAPE(1, m->tokens, used, 1));
     h = add_gated(m, "ffn_exps_act",
-                  add_experts(m, "ffn_gate_exps", h, numbers),
-                  add_experts(m, "ffn_up_exps", h, numbers),
-                  MO_LLM_SHAPE(1, m->tokens, used, inner));
-    h = add_experts(m, "ffn_down_exps", h, numbers);
+                  add_experts(m, "ffn_gate_exps", h, rows, numbers),
+                  add_experts(m, "ffn_up_exps", h, rows, numbers), wide);
+    h = add_experts(m, "ffn_down_exps", h, wide, numbers);
     h = mo_llm_run_add_f32(m, "ffn_exps_sum", "weighted", "Multiply",
                            MO_LLM_SHAPE(1, m->tokens, used, width), h, weights);
-    return mo_llm_run_add_f32(m, "ffn_exps_sum", NULL, "ReduceSum",
-                              MO_LLM_SHAPE(1, m->tokens, width), h,
+    return mo_llm_run_add_f32(m, "ffn_exps_sum", NULL, "ReduceSum", rows, h,
                               mo_llm_run_add_int(m, 2));
 }
 

@@ -99,6 +99,12 @@ int mo_llm_run_add_gather(mo_llm_run *m, const mo_llm_run_op *what, int x,
 int mo_llm_run_add_slice(mo_llm_run *m, const char *role, const char *part,
                          int x, int64_t begin, mo_shape shape);
 
+/* x in f32, rounded to a type if that is f16 or bf16, as llama.cpp rounds what
+ * it multiplies by weights and keys of that type; parts: names of the ops. */
+int mo_llm_run_add_rounding(mo_llm_run *m, const char *role,
+                            const char *const parts[2], int x,
+                            const char *dtype, mo_shape shape);
+
 /* The product with the weight of a role, plus its bias; w: that weight. */
 int mo_llm_run_add_linear(mo_llm_run *m, const char *role, int x);
 int mo_llm_run_add_product(mo_llm_run *m, const char *role, mo_llm_weight *w,
