@@ -59,6 +59,14 @@ ok "shorter runs: placed" place gemma3-bf16.gguf short.sol --method single \
 exits "shorter runs: tokens are generated" 0 generate "$steps" short.sol
 ok "shorter runs: the same" cmp out gemma3-bf16.ids
 
+# A prompt of 9 that does not fill a run of 16, or its last one of 7.
+for length in 16 7; do
+    ok "runs of $length: placed" place llama-f32.gguf short.sol \
+        --method single --prompt $length
+    exits "runs of $length: tokens are generated" 0 generate "$steps" short.sol
+    ok "runs of $length: the same" cmp out llama-f32.ids
+done
+
 # Ops of all layers anywhere: as weights differ, each op has a device by its
 # name; gates are where the op before them is.
 moirai-check --json qwen3-q8_0.sol >one.json
