@@ -384,3 +384,27 @@ int mo_llm_run_add_linear(mo_llm_run *m, const char *role, int x)
     return mo_llm_run_add_product(m, role, mo_llm_run_find_weight(m, role), x,
                                   m->tokens);
 }
+
+int mo_llm_run_add_norm(mo_llm_run *m, const char *role, int x, mo_shape shape)
+{
+    char attrs[64];
+
+    snprintf(attrs, sizeof attrs, "{\"epsilon\":%.9g}", m->decoder->eps);
+    return mo_llm_run_add(
+        m,
+        &(mo_llm_run_op){ .role = role,
+                          .type = "RMS",
+                          .attrs = attrs,
+                          .shape = shape,
+                          .in = { x, mo_llm_run_add_vector(
+                                         m, mo_llm_run_find_weight(m, role)) },
+                          .n_in = 2 });
+}
+
+int mo_llm_run_add_optional_norm(mo_llm_run *m, const char *role, int x,
+                                 mo_shape shape)
+{
+    return mo_llm_run_find(m, role, ".weight")
+               ? mo_llm_run_add_norm(m, role, x, shape)
+               : x;
+}
