@@ -44,7 +44,7 @@ generate()
 }
 
 for name in llama-f32 llama-q4_0 qwen2-f16 qwen3-q8_0 gemma3-bf16 phi3-f16 \
-    qwen3moe-f32 llama-q8_0 gpt-oss-bf16; do
+    qwen3moe-f32 llama-q8_0 gpt-oss-bf16 deepseek2-f16; do
     cache=f16
     [ $name != qwen2-f16 ] || cache=f32
     ok "$name: placed" place $name.gguf $name.sol --method single \
