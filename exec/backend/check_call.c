@@ -19,6 +19,11 @@ mo_status mo_backend_check_attention(const mo_call *call,
         return mo_fail(err, MO_E_SUPPORT,
                        "a mask for attention must be real or bool, not %s",
                        mo_elem_name(in[3].desc.elem));
+    if (call->u.attention.has_sinks &&
+        (call->u.attention.score ||
+         !mo_elem_is_float(in[3 + call->u.attention.has_mask].desc.elem)))
+        return mo_fail(err, MO_E_SUPPORT,
+                       "attention with these sinks cannot be run");
     return MO_OK;
 }
 

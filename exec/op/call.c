@@ -24,6 +24,7 @@ static const char *const kind_names[MO_CALL_KINDS] = {
     [MO_CALL_RNN] = "rnn",
     [MO_CALL_GRID_SAMPLE] = "grid_sample",
     [MO_CALL_LINEAR] = "linear",
+    [MO_CALL_EXPERTS] = "experts",
     [MO_CALL_DEQUANTIZE] = "dequantize",
 };
 

@@ -41,11 +41,13 @@ typedef enum mo_call_kind {
     MO_CALL_TOPK,    /* out: values, indices */
     MO_CALL_CUMSUM,
     MO_CALL_INTERPOLATE,
-    MO_CALL_ATTENTION,   /* in: q, k, v, perhaps a mask, operands of score */
+    MO_CALL_ATTENTION,   /* in: q, k, v, perhaps a mask, perhaps sinks,
+                            operands of score */
     MO_CALL_RANGE,       /* start, stop and step may be computed */
     MO_CALL_RNN,         /* in: input products, recurrence weights, ... */
     MO_CALL_GRID_SAMPLE, /* in: data, grid */
     MO_CALL_LINEAR,      /* in: data, weights in a storage format */
+    MO_CALL_EXPERTS,     /* in: data, weights of all experts, indices */
     MO_CALL_DEQUANTIZE,  /* in: blocks */
     MO_CALL_KINDS
 } mo_call_kind;
@@ -96,6 +98,15 @@ typedef struct mo_call_linear {
     mo_block_format format;
     int64_t m, n, k;
 } mo_call_linear;
+
+/* EXPERTS: c[i][n] = sum over k of a[i / share][k] w[index[i]][n][k]: LINEAR,
+ * with the weights that an index chooses for each row of the result. Weights
+ * that are not chosen are not read. */
+typedef struct mo_call_experts {
+    mo_block_format format;
+    int64_t m, n, k, experts;
+    int64_t share; /* rows of the result that read the same row of data */
+} mo_call_experts;
 
 /* DEQUANTIZE: so many elements, whole blocks, to f32, f16 or bf16. */
 typedef struct mo_call_dequantize {
@@ -317,8 +328,12 @@ typedef struct mo_call_attention {
     double scale;
     bool causal, has_mask; /* a mask of booleans keeps what is true, any other
                               is added */
-    bool zero_if_masked;   /* the result of a query whose scores are all -inf is
-                              0, not NaN */
+    /* A sink is a number for each query, with these strides: the score of one
+     * more key, whose value is 0. Not together with score. */
+    bool has_sinks;
+    int64_t sink_batch[MO_CALL_MATMUL_MAX_BATCH], sink_row;
+    bool zero_if_masked; /* the result of a query whose scores are all -inf is
+                            0, not NaN */
     /* NULL, or a program on a score, a float: its operand 0. Operand i > 0 is
      * the call's in[3 + has_mask + i - 1]. Accesses are over [extent ...,
      * queries, keys]. */
@@ -458,6 +473,7 @@ typedef struct mo_call {
         mo_call_rnn rnn;
         mo_call_grid_sample grid_sample;
         mo_call_linear linear;
+        mo_call_experts experts;
         mo_call_dequantize dequantize;
     } u;
     /* NULL, or the epilogue: a program on out[0] before it is stored. Its

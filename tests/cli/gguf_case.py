@@ -12,6 +12,7 @@ import sys
 
 WIDTH, HEADS, GROUPS, INNER, VOCABULARY = 64, 4, 2, 96, 61
 PROMPT, STEPS, EPS, WINDOW = 9, 24, 1e-5, 7
+USED, ORIGINAL, AMPLITUDE = 2, 24, 1.25
 F32, F16, Q4_0, Q5_0, Q8_0, BF16 = 0, 1, 2, 6, 8, 30
 TYPES = {"f32": F32, "f16": F16, "q4_0": Q4_0, "q8_0": Q8_0, "bf16": BF16}
 
@@ -36,15 +37,17 @@ class Weights:
         self.kind = kind
         self.rows, self.infos = {}, []
 
-    def matrix(self, name, rows, columns, most):
+    def matrix(self, name, rows, columns, most, experts=0, kind=None):
+        """With experts a list of their rows."""
+        kind = kind or self.kind
         limits = {"q8_0": (-127, 127), "q4_0": (-8, 7)}
-        low, high = limits.get(self.kind, (-64, 64))
+        low, high = limits.get(kind, (-64, 64))
         unit = 2.0 ** math.floor(math.log2(most / high))
         numbers = [[self.random.randint(low, high) for _ in range(columns)]
-                   for _ in range(rows)]
+                   for _ in range(rows * max(experts, 1))]
         pack = {"f32": lambda x: struct.pack("<f", x * unit),
                 "f16": lambda x: f16(x * unit),
-                "bf16": lambda x: bf16(x * unit)}.get(self.kind)
+                "bf16": lambda x: bf16(x * unit)}.get(kind)
         data = b""
         for row in numbers:
             if pack:
@@ -53,16 +56,30 @@ class Weights:
             for i in range(0, columns, 32):
                 block = row[i:i + 32]
                 data += f16(unit)
-                data += struct.pack("32b", *block) if self.kind == "q8_0" else \
+                data += struct.pack("32b", *block) if kind == "q8_0" else \
                     bytes(block[k] + 8 | block[k + 16] + 8 << 4
                           for k in range(16))
-        self.rows[name] = [[x * unit for x in row] for row in numbers]
-        self.infos.append((name, (columns, rows), TYPES[self.kind], data))
+        made = [[x * unit for x in row] for row in numbers]
+        self.rows[name] = [made[i * rows:(i + 1) * rows]
+                           for i in range(experts)] or made
+        dims = (columns, rows, experts) if experts else (columns, rows)
+        self.infos.append((name, dims, TYPES[kind], data))
 
-    def vector(self, name, size, low, high):
-        row = [self.random.randint(low, high) / 64 for _ in range(size)]
-        self.rows[name] = row
-        self.infos.append((name, (size,), F32, struct.pack(f"<{size}f", *row)))
+    def vector(self, name, size, low, high, experts=0):
+        row = [self.random.randint(low, high) / 64
+               for _ in range(size * max(experts, 1))]
+        self.rows[name] = [row[i * size:(i + 1) * size]
+                           for i in range(experts)] or row
+        self.infos.append((name, (size, experts) if experts else (size,), F32,
+                           struct.pack(f"<{len(row)}f", *row)))
+
+    def divide(self, name, **sizes):
+        """Names parts of the rows of a matrix."""
+        rows = self.rows[name]
+        for part, size in sizes.items():
+            prefix = name.rpartition(".weight")[0].rpartition(".")[0]
+            self.rows[f"{prefix}.{part}.weight"] = rows[:size]
+            rows = rows[size:]
 
 
 # the file
@@ -104,12 +121,19 @@ def norm(x, weight):
     return [a * scale * w for a, w in zip(x, weight)]
 
 
+def softmax(x):
+    shares = [math.exp(a - max(x)) for a in x]
+    return [a / sum(shares) for a in shares]
+
+
 class Decoder:
     def __init__(self, name, architecture, kind, layers=2, head=16, base=1e4,
-                 scale=1.0, cache="f16", seed=0):
+                 scale=1.0, cache="f16", experts=0, seed=0):
         self.name, self.architecture, self.layers = name, architecture, layers
         self.head, self.base, self.scale, self.cache = head, base, scale, cache
         self.is_gemma = architecture == "gemma3"
+        self.is_oss = architecture == "gpt-oss"
+        self.experts = experts
         w = self.weights = Weights(f"{name}{seed}", kind)
         self.keys = {
             "general.architecture": architecture,
@@ -125,17 +149,30 @@ class Decoder:
             f"{architecture}.rope.freq_base": base,
         }
         if scale != 1:
-            self.keys[f"{architecture}.rope.scaling.type"] = "linear"
+            self.keys[f"{architecture}.rope.scaling.type"] = \
+                "yarn" if self.is_oss else "linear"
             self.keys[f"{architecture}.rope.scaling.factor"] = scale
-        if self.is_gemma:
-            self.keys["gemma3.attention.sliding_window"] = WINDOW
+        if self.is_gemma or self.is_oss:
+            self.keys[f"{architecture}.attention.sliding_window"] = WINDOW
+        if self.is_oss:
+            self.keys["gpt-oss.rope.scaling.original_context_length"] = ORIGINAL
+        if experts:
+            self.keys[f"{architecture}.expert_count"] = experts
+            self.keys[f"{architecture}.expert_used_count"] = USED
+        if architecture == "phi3":
+            self.keys["phi3.rope.scaling.original_context_length"] = ORIGINAL
+            self.keys["phi3.rope.scaling.attn_factor"] = AMPLITUDE
+            self.keys["phi3.rope.dimension_count"] = head // 2
         w.matrix("token_embd.weight", VOCABULARY, WIDTH,
                  1 / 8 if self.is_gemma else 1)
         w.vector("output_norm.weight", WIDTH, 32, 96)
         if architecture != "llama":
             w.matrix("output.weight", VOCABULARY, WIDTH, 0.25)
-        else:
+        elif not experts:
             w.vector("rope_freqs.weight", head // 2, 64, 500)
+        if architecture == "phi3":
+            w.vector("rope_factors_short.weight", head // 4, 64, 500)
+            w.vector("rope_factors_long.weight", head // 4, 64, 500)
         for i in range(layers):
             self.add_layer(w, f"blk.{i}.")
 
@@ -146,13 +183,31 @@ class Decoder:
                  "attn_output": (WIDTH, HEADS * self.head),
                  "ffn_gate": (INNER, WIDTH), "ffn_up": (INNER, WIDTH),
                  "ffn_down": (WIDTH, INNER)}
-        norms = {"attn_norm": WIDTH, "ffn_norm": WIDTH}
-        if self.architecture in ("qwen3", "gemma3"):
+        norms = {"attn_norm": WIDTH,
+                 "post_attention_norm" if self.is_oss else "ffn_norm": WIDTH}
+        if self.architecture in ("qwen3", "qwen3moe", "gemma3"):
             norms |= {"attn_q_norm": self.head, "attn_k_norm": self.head}
         if self.is_gemma:
             norms |= {"post_attention_norm": WIDTH, "post_ffw_norm": WIDTH}
+        if self.architecture == "phi3":
+            q, k, v = (sizes.pop(f"attn_{name}")[0] for name in "qkv")
+            sizes["attn_qkv"] = q + k + v, WIDTH
+            sizes["ffn_up"] = 2 * sizes.pop("ffn_gate")[0], WIDTH
+        if self.experts:
+            w.matrix(f"{at}ffn_gate_inp.weight", self.experts, WIDTH, 0.5,
+                     kind="f32")
         for name, (rows, columns) in sizes.items():
-            w.matrix(f"{at}{name}.weight", rows, columns, 0.5)
+            experts = self.experts if name.startswith("ffn") else 0
+            name += "_exps" if experts else ""
+            w.matrix(f"{at}{name}.weight", rows, columns, 0.5, experts)
+            if self.is_oss:
+                w.vector(f"{at}{name}.bias", rows, -32, 32, experts)
+        if self.architecture == "phi3":
+            w.divide(f"{at}attn_qkv.weight", attn_q=q, attn_k=k, attn_v=v)
+            w.divide(f"{at}ffn_up.weight", ffn_gate=INNER, ffn_up=INNER)
+        if self.is_oss:
+            w.vector(f"{at}ffn_gate_inp.bias", self.experts, -32, 32)
+            w.vector(f"{at}attn_sinks.weight", HEADS, -64, 128)
         for name, size in norms.items():
             w.vector(f"{at}{name}.weight", size, 32, 96)
         if self.architecture == "qwen2":
@@ -160,14 +215,26 @@ class Decoder:
                 w.vector(f"{at}{name}.bias", sizes[name][0], -32, 32)
 
     def rotate(self, x, position, base, scale):
-        half = self.head // 2
-        factors = self.weights.rows.get("rope_freqs.weight", [1] * half)
-        made = list(x)
+        half = self.head // (4 if self.architecture == "phi3" else 2)
+        rows = self.weights.rows
+        factors = rows.get("rope_freqs.weight",
+                           rows.get("rope_factors_long.weight", [1] * half))
+        made, amplitude = list(x), 1
+        if self.is_oss:
+            amplitude = 1 + 0.1 * math.log(scale)
+            first, last = (half * math.log(ORIGINAL / (n * 2 * math.pi)) /
+                           math.log(base) for n in (32, 1))
+            first, last = max(0, math.floor(first)), math.ceil(last)
+        elif self.architecture == "phi3":
+            amplitude = AMPLITUDE
         for p in range(half):
             i, j = (2 * p, 2 * p + 1) if self.architecture == "llama" else \
                 (p, p + half)
-            angle = position / scale / factors[p] * base ** (-p / half)
-            c, s = math.cos(angle), math.sin(angle)
+            angle = position / factors[p] * base ** (-p / half)
+            kept = 1 - min(1, max(0, (p - first) / (last - first))) \
+                if self.is_oss else 0
+            angle *= kept + (1 - kept) / scale
+            c, s = amplitude * math.cos(angle), amplitude * math.sin(angle)
             made[i], made[j] = x[i] * c - x[j] * s, x[i] * s + x[j] * c
         return made
 
@@ -175,8 +242,10 @@ class Decoder:
         """Attention of a token; past: keys and values of those before."""
         get = self.weights.rows.get
         at, head = f"blk.{layer}.", self.head
-        windowed = self.is_gemma and layer % 6 != 5
-        base, scale = (1e4, 1) if windowed else (self.base, self.scale)
+        windowed = self.is_gemma and layer % 6 != 5 or \
+            self.is_oss and layer % 2 != 1
+        base, scale = (1e4, 1) if self.is_gemma and windowed else \
+            (self.base, self.scale)
         parts = {}
         for name in "qkv":
             y = times(x, get(f"{at}attn_{name}.weight"))
@@ -198,17 +267,50 @@ class Decoder:
             g = h // (HEADS // GROUPS)
             scores = [sum(a * b for a, b in zip(q, k[g])) / math.sqrt(head)
                       for k, _ in seen]
-            most = max(scores)
-            shares = [math.exp(s - most) for s in scores]
-            made += [sum(p * v[g][d] for p, (_, v) in zip(shares, seen)) /
-                     sum(shares) for d in range(head)]
-        return times(made, get(f"{at}attn_output.weight"))
+            sinks = get(f"{at}attn_sinks.weight")
+            shares = softmax(scores + [sinks[h]] if sinks else scores)
+            made += [sum(p * v[g][d] for p, (_, v) in zip(shares, seen))
+                     for d in range(head)]
+        return [a + b for a, b in zip(times(made, get(f"{at}attn_output.weight")),
+                                      get(f"{at}attn_output.bias", [0] * WIDTH))]
 
     def act(self, x):
         if self.is_gemma:
             return x / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) *
                                           (x + 0.044715 * x ** 3)))
         return x / (1 + math.exp(-x))
+
+    def act_oss(self, gate, up):
+        gate, up = min(gate, 7), min(max(up, -7), 7)
+        return gate / (1 + math.exp(-1.702 * gate)) * (up + 1)
+
+    def feed(self, at, h):
+        rows = self.weights.rows
+        if not self.experts:
+            y = [self.act(a) * b for a, b in
+                 zip(times(h, rows[f"{at}ffn_gate.weight"]),
+                     times(h, rows[f"{at}ffn_up.weight"]))]
+            return times(y, rows[f"{at}ffn_down.weight"])
+
+        def product(name, x, expert):
+            y = times(x, rows[f"{at}ffn_{name}_exps.weight"][expert])
+            bias = rows.get(f"{at}ffn_{name}_exps.bias")
+            return [a + b for a, b in zip(y, bias[expert])] if bias else y
+
+        logits = times(h, rows[f"{at}ffn_gate_inp.weight"])
+        logits = [a + b for a, b in zip(logits, rows.get(
+            f"{at}ffn_gate_inp.bias", [0] * self.experts))]
+        order = sorted(range(self.experts), key=lambda i: -logits[i])
+        self.least = min(self.least,
+                         logits[order[USED - 1]] - logits[order[USED]])
+        made = [0] * WIDTH
+        for share, i in zip(softmax([logits[i] for i in order[:USED]]), order):
+            act = self.act_oss if self.is_oss else \
+                lambda a, b: self.act(a) * b
+            y = [act(a, b) for a, b in zip(product("gate", h, i),
+                                           product("up", h, i))]
+            made = [a + share * b for a, b in zip(made, product("down", y, i))]
+        return made
 
     def logits(self, token, position, past):
         rows = self.weights.rows
@@ -221,11 +323,8 @@ class Decoder:
             if self.is_gemma:
                 y = norm(y, rows[f"{at}post_attention_norm.weight"])
             x = [a + b for a, b in zip(x, y)]
-            h = norm(x, rows[f"{at}ffn_norm.weight"])
-            y = [self.act(a) * b for a, b in
-                 zip(times(h, rows[f"{at}ffn_gate.weight"]),
-                     times(h, rows[f"{at}ffn_up.weight"]))]
-            y = times(y, rows[f"{at}ffn_down.weight"])
+            name = "post_attention_norm" if self.is_oss else "ffn_norm"
+            y = self.feed(at, norm(x, rows[f"{at}{name}.weight"]))
             if self.is_gemma:
                 y = norm(y, rows[f"{at}post_ffw_norm.weight"])
             x = [a + b for a, b in zip(x, y)]
@@ -237,6 +336,7 @@ class Decoder:
         ids, made = list(prompt), []
         # Kernels may round data to 8 bits where weights have as few.
         least = 1.5e-2 if self.weights.kind in ("q8_0", "q4_0") else 3e-3
+        self.least = 1
         for position in range(len(prompt) + STEPS - 1):
             logits = self.logits(ids[position], position, past)
             if position < len(prompt) - 1:
@@ -246,6 +346,7 @@ class Decoder:
                 "two are too close to each other; take another seed"
             ids.append(logits.index(best[1]))
             made.append(ids[-1])
+        assert self.least > least, "two experts are; take another seed"
         return made
 
 
@@ -266,7 +367,11 @@ def main(folder):
     cases = [("llama", "f32", {"base": 5e5}), ("llama", "q4_0", {"seed": 41}),
              ("qwen2", "f16", {"scale": 4.0, "cache": "f32", "seed": 2}),
              ("qwen3", "q8_0", {"head": 32, "base": 1e6, "seed": 338}),
-             ("gemma3", "bf16", {"layers": 7, "base": 1e6})]
+             ("gemma3", "bf16", {"layers": 7, "base": 1e6}),
+             ("phi3", "f16", {"seed": 3}),
+             ("qwen3moe", "f32", {"experts": 8, "seed": 3}),
+             ("llama", "q8_0", {"experts": 4, "seed": 37}),
+             ("gpt-oss", "bf16", {"experts": 4, "scale": 8.0, "seed": 2})]
     for architecture, kind, more in cases:
         name = f"{architecture}-{kind}"
         decoder = Decoder(name, architecture, kind, **more)
@@ -291,10 +396,11 @@ def write_refused(keys, infos):
     """Files that can be placed but not run."""
     other = {k.replace("qwen3", "olmo2"): v for k, v in keys.items()}
     write("olmo2.gguf", other | {"general.architecture": "olmo2"}, infos)
-    write("yarn.gguf", keys | {"qwen3.rope.scaling.type": "yarn"}, infos)
+    write("scaling.gguf", keys | {"qwen3.rope.scaling.type": "su"}, infos)
     write("cap.gguf", keys | {"qwen3.final_logit_softcapping": 30.0}, infos)
-    write("sinks.gguf", keys,
-          infos + [("blk.1.attn_sinks.weight", (HEADS,), F32, bytes(4 * HEADS))])
+    write("tensor.gguf", keys,
+          infos + [("blk.1.ffn_sub_norm.weight", (INNER,), F32,
+                    bytes(4 * INNER))])
     name, dims = infos[-1][:2]
     assert len(dims) == 1, "a norm"
     quantized = ("output.weight", (WIDTH, VOCABULARY), Q5_0,

@@ -43,7 +43,8 @@ generate()
     moirai-exec -q --threads 1 --prompt ids.npy --generate "$@"
 }
 
-for name in llama-f32 llama-q4_0 qwen2-f16 qwen3-q8_0 gemma3-bf16; do
+for name in llama-f32 llama-q4_0 qwen2-f16 qwen3-q8_0 gemma3-bf16 phi3-f16 \
+    qwen3moe-f32 llama-q8_0 gpt-oss-bf16; do
     cache=f16
     [ $name != qwen2-f16 ] || cache=f32
     ok "$name: placed" place $name.gguf $name.sol --method single \
@@ -120,9 +121,9 @@ refuses()
 }
 
 refuses olmo2 "architecture 'olmo2', which can be placed but not run"
-refuses yarn "scales rotary positions by 'yarn'"
+refuses scaling "scales rotary positions by 'su'"
 refuses cap "'qwen3.final_logit_softcapping' has a value that cannot be run"
-refuses sinks "'blk.1.attn_sinks.weight' is not run"
+refuses tensor "'blk.1.ffn_sub_norm.weight' is not run"
 refuses q5_0 "'output.weight' is of type q5_0, which cannot be run"
 refuses norms "is of type f16, and not of f32"
 done_testing

@@ -29,6 +29,7 @@ static const mo_cpu_kernel_class *const kernel_classes[MO_CALL_KINDS] = {
     [MO_CALL_RNN] = &mo_cpu_rnn,
     [MO_CALL_GRID_SAMPLE] = &mo_cpu_grid_sample,
     [MO_CALL_LINEAR] = &mo_cpu_linear,
+    [MO_CALL_EXPERTS] = &mo_cpu_experts,
     [MO_CALL_DEQUANTIZE] = &mo_cpu_dequantize,
 };
 

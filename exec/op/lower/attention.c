@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lowering of ScaledDotProductAttention: query [..., L, E], key [..., S, E],
- * value [..., S, Ev], perhaps a mask that broadcasts to [..., L, S] and a
- * scale.
+ * value [..., S, Ev], perhaps a mask that broadcasts to [..., L, S], a scale,
+ * and sinks that broadcast to [..., L, 1].
  */
 #include <math.h>
 #include <string.h>
@@ -83,12 +83,22 @@ static bool fill_mask(const mo_shape *mask, mo_call_attention *c)
            fill_batch_strides(&whole, c, c->mask_batch);
 }
 
+static bool fill_sinks(const mo_shape *sinks, mo_call_attention *c)
+{
+    if (sinks->rank < 2 || from_end(sinks, 1) != 1)
+        return false;
+    c->has_sinks = true;
+    c->sink_row = from_end(sinks, 2) == 1 ? 0 : 1;
+    return (c->sink_row == 0 || from_end(sinks, 2) == c->queries) &&
+           fill_batch_strides(sinks, c, c->sink_batch);
+}
+
 mo_status mo_lower_attention(const mo_op_site *site, mo_lower_result *lowered,
                              mo_error *err)
 {
     mo_call_attention attention = { .zero_if_masked = true };
     mo_call *call;
-    mo_status status = mo_op_site_check_arity(site, 3, 5, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 3, 6, 1, err);
 
     if (status != MO_OK)
         return status;
@@ -96,10 +106,11 @@ mo_status mo_lower_attention(const mo_op_site *site, mo_lower_result *lowered,
                        mo_op_site_attr_bool(site, "is_causal", false);
     if (!fill_shapes(site, &attention) ||
         (site->n_in > 3 && !attention.causal &&
-         !fill_mask(&site->in[3].shape, &attention)))
+         !fill_mask(&site->in[3].shape, &attention)) ||
+        (site->n_in > 5 && !fill_sinks(&site->in[5].shape, &attention)))
         return mo_op_site_fail(site, MO_E_INPUT, err,
-                               "query, key, value, mask and result do not fit "
-                               "together");
+                               "query, key, value, mask, sinks and result do "
+                               "not fit together");
 
     attention.scale =
         attention.width > 0 ? 1 / sqrt((double) attention.width) : 1;
@@ -109,11 +120,14 @@ mo_status mo_lower_attention(const mo_op_site *site, mo_lower_result *lowered,
                                         &attention.scale, err);
     if (status == MO_OK)
         status = mo_lower_add_call(lowered, MO_CALL_ATTENTION,
-                                   attention.has_mask ? 4 : 3, 1, &call, err);
+                                   3 + attention.has_mask + attention.has_sinks,
+                                   1, &call, err);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < call->n_in; i++)
         call->in[i] = i;
+    if (attention.has_sinks)
+        call->in[call->n_in - 1] = 5;
     call->out[0] = site->n_in;
     call->u.attention = attention;
     return MO_OK;

@@ -315,6 +315,55 @@ mo_status mo_lower_linear(const mo_op_site *site, mo_lower_result *lowered,
     return add_sum(site, &f, &add, lowered, err);
 }
 
+/* data [..., in], weights [experts, out, in] or, quantized, [experts, out,
+ * bytes of a row], and an expert for each row of the result [..., out]; rows of
+ * data are shared by as many of them as there are more. */
+mo_status mo_lower_linear_experts(const mo_op_site *site,
+                                  mo_lower_result *lowered, mo_error *err)
+{
+    mo_call_experts experts = { .format = MO_BLOCK_F32 };
+    const mo_shape *a, *b, *c;
+    int64_t rows;
+    bool given = false;
+    mo_call *call;
+    mo_status status = mo_op_site_check_arity(site, 3, 3, 1, err);
+
+    if (status == MO_OK)
+        status = read_format(site, &given, &experts.format, err);
+    if (status != MO_OK)
+        return status;
+    a = &site->in[0].shape;
+    b = &site->in[1].shape;
+    c = &site->out[0].shape;
+    if (a->rank < 1 || b->rank != 3 || c->rank < 1)
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "data or result have no rows, or weights are "
+                               "not [experts, rows, columns]");
+    rows = mo_shape_product(a->dims, a->rank - 1);
+    experts.m = mo_tensor_desc_elements(&site->in[2]);
+    experts.n = b->dims[1];
+    experts.k = a->dims[a->rank - 1];
+    experts.experts = b->dims[0];
+    if (rows < 1 || experts.m % rows != 0 ||
+        c->dims[c->rank - 1] != experts.n ||
+        mo_shape_product(c->dims, c->rank - 1) != experts.m ||
+        site->in[1].elem != mo_block_format_elem(experts.format) ||
+        mo_block_format_row_bytes(experts.format, experts.k) !=
+            b->dims[2] * (int64_t) mo_elem_size(site->in[1].elem))
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "data, weights, indices of experts and result "
+                               "do not fit together");
+    experts.share = experts.m / rows;
+    status = mo_lower_add_call(lowered, MO_CALL_EXPERTS, 3, 1, &call, err);
+    if (status != MO_OK)
+        return status;
+    for (int i = 0; i < 3; i++)
+        call->in[i] = i;
+    call->out[0] = site->n_in;
+    call->u.experts = experts;
+    return MO_OK;
+}
+
 /* blocks: bytes, in rows of whole blocks */
 mo_status mo_lower_dequantize_blocks(const mo_op_site *site,
                                      mo_lower_result *lowered, mo_error *err)

@@ -86,6 +86,15 @@ static void write_call(const mo_exec_plan *plan, int c, mo_json_writer *w)
         mo_json_put_int(w, "k", l->k);
         write_text(w, "format", mo_block_format_name(l->format));
     }
+    if (it->call.kind == MO_CALL_EXPERTS) {
+        const mo_call_experts *e = &it->call.u.experts;
+
+        mo_json_put_int(w, "m", e->m);
+        mo_json_put_int(w, "n", e->n);
+        mo_json_put_int(w, "k", e->k);
+        mo_json_put_int(w, "experts", e->experts);
+        write_text(w, "format", mo_block_format_name(e->format));
+    }
     if (it->call.kind == MO_CALL_ATTENTION) {
         write_flag(w, "causal", it->call.u.attention.causal);
         if (it->call.u.attention.score)

@@ -240,7 +240,8 @@ static bool is_valid_score(const mo_exec_plan *plan, const mo_call *call)
 static bool is_valid_attention(const mo_exec_plan *plan, const mo_call *call)
 {
     const mo_call_attention *c = &call->u.attention;
-    int own = 3 + c->has_mask + (c->score ? c->score->n_operands - 1 : 0);
+    int own = 3 + c->has_mask + c->has_sinks +
+              (c->score ? c->score->n_operands - 1 : 0);
 
     if (call->n_out != 1 || call->first_extra != own || own > call->n_in ||
         !has_valid_sizes(c))

@@ -17,12 +17,16 @@ static const struct architecture {
     const char *name;
     bool pairs_halves; /* of rotary positions */
     bool has_factors;  /* for their frequencies */
-    bool is_gemma;     /* scaled embedding, GELU */
+    bool is_gemma;     /* scaled embedding, positions of windows not scaled */
+    mo_llm_activation activation;
 } architectures[] = {
-    { "llama", false, true, false },
-    { "qwen2", true, false, false },
-    { "qwen3", true, false, false },
-    { "gemma3", true, false, true },
+    { "llama", false, true, false, MO_LLM_SILU },
+    { "qwen2", true, false, false, MO_LLM_SILU },
+    { "qwen3", true, false, false, MO_LLM_SILU },
+    { "qwen3moe", true, false, false, MO_LLM_SILU },
+    { "phi3", true, true, false, MO_LLM_SILU },
+    { "gemma3", true, false, true, MO_LLM_GELU },
+    { "gpt-oss", true, false, false, MO_LLM_CLAMPED_SILU },
 };
 
 enum { N_ARCHITECTURES = sizeof architectures / sizeof *architectures };
@@ -51,20 +55,30 @@ static mo_status check_keys(const mo_gguf_model *g, mo_error *err)
         const char *key;
         double value;
     } expected[] = {
-        { "rope.scaling.attn_factor", 1 },     { "attention.causal", 1 },
-        { "final_logit_softcapping", 0 },      { "attn_logit_softcapping", 0 },
-        { "attention.clamp_kqv", 0 },          { "attention.scale", 0 },
-        { "attention.temperature_length", 0 }, { "logit_scale", 0 },
+        { "rope.scaling.yarn_ext_factor", 1 },
+        { "attention.causal", 1 },
+        { "rope.scaling.yarn_attn_factor", 1 },
+        { "rope.scaling.yarn_log_multiplier", 0 },
+        { "final_logit_softcapping", 0 },
+        { "attn_logit_softcapping", 0 },
+        { "attention.clamp_kqv", 0 },
+        { "attention.scale", 0 },
+        { "attention.temperature_length", 0 },
+        { "logit_scale", 0 },
     };
+    static const char *const scalings[] = { "none", "linear", "longrope",
+                                            "yarn" };
     const mo_gguf_value *scaling = find_of(g, "rope.scaling.type");
     double length = (double) g->model.key_length;
+    bool knows = !scaling || !scaling->text;
 
     if (g->header.is_big_endian)
         return FAIL(g, MO_E_SUPPORT,
                     "has big-endian weights, which cannot be "
                     "run; convert the model");
-    if (scaling && scaling->text && strcmp(scaling->text, "none") != 0 &&
-        strcmp(scaling->text, "linear") != 0)
+    for (size_t i = 0; i < sizeof scalings / sizeof *scalings; i++)
+        knows = knows || strcmp(scaling->text, scalings[i]) == 0;
+    if (!knows)
         return FAIL(g, MO_E_SUPPORT,
                     "scales rotary positions by '%.40s', which cannot be run",
                     scaling->text);
@@ -112,12 +126,15 @@ mo_status mo_gguf_decoder_read(mo_gguf_model *g, mo_llm_decoder *decoder,
     const mo_gguf_value *scaling = find_of(g, "rope.scaling.type");
     double factor = number_of(g, "rope.scaling.factor",
                               number_of(g, "rope.scale_linear", 1));
+    double base = number_of(g, "rope.freq_base", 10000);
+    bool yarn = scaling && scaling->text && strcmp(scaling->text, "yarn") == 0;
     mo_status status;
 
     if (!a)
         return FAIL(g, MO_E_SUPPORT,
                     "is of the architecture '%.60s', which can be placed but "
-                    "not run; llama, qwen2, qwen3 and gemma3 can",
+                    "not run; llama, qwen2, qwen3, qwen3moe, phi3, gemma3 and "
+                    "gpt-oss can",
                     g->model.architecture);
     status = check_keys(g, err);
     if (status != MO_OK)
@@ -135,15 +152,25 @@ mo_status mo_gguf_decoder_read(mo_gguf_model *g, mo_llm_decoder *decoder,
         .rotated = (int64_t) number_of(g, "rope.dimension_count",
                                        (double) g->model.key_length),
         .pairs_halves = a->pairs_halves,
-        .rope_base = number_of(g, "rope.freq_base", 10000),
+        .rope_base = base,
         .rope_scale = 1 / factor,
-        .window_rope_base = number_of(g, "rope.freq_base_swa", 10000),
-        .rope_factors = a->has_factors ? "rope_freqs.weight" : NULL,
+        .window_rope_base =
+            number_of(g, "rope.freq_base_swa", a->is_gemma ? 10000 : base),
+        .window_rope_scale = a->is_gemma ? 1 : 1 / factor,
+        .rope_amplitude = number_of(g, "rope.scaling.attn_factor", 1) *
+                          (yarn ? 1 + 0.1 * log(factor) : 1),
+        .rope_context =
+            (int64_t) number_of(g, "rope.scaling.original_context_length",
+                                (double) g->model.context),
+        .has_rope_factors = a->has_factors,
+        .yarn = yarn,
+        .yarn_fast = number_of(g, "rope.scaling.yarn_beta_fast", 32),
+        .yarn_slow = number_of(g, "rope.scaling.yarn_beta_slow", 1),
         .attention_scale = 1 / sqrt(a->is_gemma ? gemma_head(g)
                                                 : (double) g->model.key_length),
         .embedding_scale =
             a->is_gemma ? sqrt(number_of(g, "embedding_length", 1)) : 1,
-        .gelu = a->is_gemma,
+        .activation = a->activation,
     };
     return isnan(decoder->eps)
                ? FAIL(g, MO_E_INPUT, "has no key '%s.%s'",

@@ -2,9 +2,9 @@
 /*
  * A phase of a decoder as operators that the executor has.
  *
- * Keys and values are kept by head, [1, heads, context, head size].  A prompt
- * attends to its own keys; a token to those in the cache up to its position,
- * with the queries of a group as rows of one product.
+ * Keys and values are kept by head, [1, heads, context, head size].  Tokens
+ * attend to those in the cache up to their positions; the queries of a group
+ * of one token are rows of one product.
  */
 #include "ingest/llm/decoder.h"
 
@@ -15,31 +15,7 @@
 #include "graph/build.h"
 #include "graph/graph.h"
 #include "ingest/llm/decoder_internal.h"
-#include "ingest/llm/decoder_internal.h"
 #include "ingest/operator.h"
-
-/* The product with a weight, plus the bias of the role. */
-static int add_product(mo_llm_run *m, const char *role, mo_llm_weight *w, int x,
-                       int64_t rows)
-{
-    mo_llm_weight *bias = mo_llm_run_find(m, role, ".bias");
-    char attrs[MO_LLM_RUN_FORMAT];
-    mo_llm_run_op d = { .role = role,
-                        .type = "Linear",
-                        .attrs = mo_llm_run_block_format(w, attrs),
-                        .shape = MO_LLM_SHAPE(1, rows, w->dims[1]),
-                        .in = { x, mo_llm_run_add_weight(m, w) },
-                        .n_in = 2 };
-
-    if (bias)
-        d.in[d.n_in++] = mo_llm_run_add_vector(m, bias);
-    return mo_llm_run_add(m, &d);
-}
-
-static int add_linear(mo_llm_run *m, const char *role, int x)
-{
-    return add_product(m, role, mo_llm_run_find_weight(m, role), x, m->tokens);
-}
 
 static int add_norm(mo_llm_run *m, const char *role, int x, mo_shape shape)
 {
@@ -69,7 +45,7 @@ static int add_optional_norm(mo_llm_run *m, const char *role, int x,
  */
 
 /* Writes keys or values [1, tokens, heads, head] into their state, after
- * conversion to its type; returns what is attended to, by head. */
+ * conversion to its type; returns the state, by head. */
 static int add_cache(mo_llm_run *m, bool is_key, int x, int64_t heads)
 {
     static const char *const parts[2][5] = {
@@ -108,7 +84,7 @@ static int add_cache(mo_llm_run *m, bool is_key, int x, int64_t heads)
                                             .dtype = dtype,
                                             .shape = cache,
                                             .in = { past, m->at, by_head,
-                                                    mo_llm_run_add_axis(m, 2) },
+                                                    mo_llm_run_add_int(m, 2) },
                                             .n_in = 4 });
     mo_llm_run_add(m, &(mo_llm_run_op){ .role = "attn",
                                         .part = part[4],
@@ -118,7 +94,7 @@ static int add_cache(mo_llm_run *m, bool is_key, int x, int64_t heads)
                                         .in = { next },
                                         .n_in = 1,
                                         .state = state });
-    return m->is_prompt ? by_head : next;
+    return next;
 }
 
 /* Queries of a group read the same keys: as further queries, or, of a prompt,
@@ -129,17 +105,18 @@ static int attend(mo_llm_run *m, const mo_llm_view *v, int q, int k, int value)
     const char *dtype = m->options->cache->name;
     int64_t shared = layer->kv_heads, group = layer->heads / shared;
     mo_shape shape = MO_LLM_SHAPE(1, shared, group, m->head);
-    char attrs[96];
+    char attrs[48];
     mo_llm_run_op d = { .role = "attn",
                         .type = "ScaledDotProductAttention",
                         .attrs = attrs,
-                        .n_in = 3 };
+                        .n_in = 4 };
+    mo_llm_weight *sinks = mo_llm_run_find(m, "attn_sinks", ".weight");
 
-    snprintf(attrs, sizeof attrs, "{\"scale\":%.17g%s}",
-             m->decoder->attention_scale,
-             v->mask < 0 ? ",\"causal\":true" : "");
-    if (m->is_prompt) {
-        const mo_shape keys = MO_LLM_SHAPE(1, shared, 1, m->tokens, m->head);
+    snprintf(attrs, sizeof attrs, "{\"scale\":%.17g}",
+             m->decoder->attention_scale);
+    if (m->tokens > 1) {
+        const mo_shape keys =
+            MO_LLM_SHAPE(1, shared, 1, m->options->context, m->head);
 
         shape = MO_LLM_SHAPE(1, shared, group, m->tokens, m->head);
         k = mo_llm_run_add_reshape(m, "attn", "shared_keys", k, dtype, keys);
@@ -149,10 +126,34 @@ static int attend(mo_llm_run *m, const mo_llm_view *v, int q, int k, int value)
     d.in[0] = mo_llm_run_add_reshape(m, "attn", "groups", q, "f32", shape);
     d.in[1] = k;
     d.in[2] = value;
+    d.in[3] = v->mask;
     d.shape = shape;
-    if (v->mask >= 0)
-        d.in[d.n_in++] = v->mask;
+    if (sinks) {
+        d.in[d.n_in++] = mo_llm_run_add_number(m, "attention_scale", "f32",
+                                               m->decoder->attention_scale);
+        d.in[d.n_in++] = mo_llm_run_add_reshape(
+            m, "attn", "sinks", mo_llm_run_add_vector(m, sinks), "f32",
+            m->tokens > 1 ? MO_LLM_SHAPE(1, shared, group, 1, 1)
+                          : MO_LLM_SHAPE(1, shared, group, 1));
+    }
     return mo_llm_run_add(m, &d);
+}
+
+/* Queries, keys or values [1, tokens, heads, head] of a layer: the product of
+ * h with weights of their own, or elements from begin on of one product. */
+static int add_heads(mo_llm_run *m, const char *role, int h, int fused,
+                     int64_t begin, mo_shape shape)
+{
+    const mo_shape rows =
+        MO_LLM_SHAPE(1, m->tokens, shape.dims[2] * shape.dims[3]);
+    char part[32];
+
+    if (fused < 0)
+        return mo_llm_run_add_reshape(
+            m, role, "heads", mo_llm_run_add_linear(m, role, h), "f32", shape);
+    h = mo_llm_run_add_slice(m, "attn_rope", role, fused, begin, rows);
+    snprintf(part, sizeof part, "%s_heads", role);
+    return mo_llm_run_add_reshape(m, "attn_rope", part, h, "f32", shape);
 }
 
 static int add_attention(mo_llm_run *m, int h)
@@ -165,21 +166,23 @@ static int add_attention(mo_llm_run *m, int h)
     const mo_shape queries = MO_LLM_SHAPE(1, m->tokens, layer->heads, m->head);
     const mo_shape keys = MO_LLM_SHAPE(1, m->tokens, layer->kv_heads, m->head);
     const mo_llm_view *v = mo_llm_run_find_view(m);
+    int64_t first_key = layer->heads * m->head;
+    int64_t first_value = first_key + layer->kv_heads * m->head;
+    int fused = mo_llm_run_find(m, "attn_qkv", ".weight")
+                    ? mo_llm_run_add_linear(m, "attn_qkv", h)
+                    : -1;
     int q, k, value;
 
-    q = mo_llm_run_add_reshape(m, "attn_q", "heads", add_linear(m, "attn_q", h),
-                               "f32", queries);
+    q = add_heads(m, "attn_q", h, fused, 0, queries);
     q = add_optional_norm(m, "attn_q_norm", q, queries);
     q = mo_llm_run_rotate(m, v, "attn_rope", of_queries, q, queries);
     q = mo_llm_run_add_swap(m, "attn", "queries_by_head", q, "f32",
                             queries.dims + 1);
-    k = mo_llm_run_add_reshape(m, "attn_k", "heads", add_linear(m, "attn_k", h),
-                               "f32", keys);
+    k = add_heads(m, "attn_k", h, fused, first_key, keys);
     k = add_optional_norm(m, "attn_k_norm", k, keys);
     k = mo_llm_run_rotate(m, v, "attn", of_keys, k, keys);
     k = add_cache(m, true, k, layer->kv_heads);
-    value = mo_llm_run_add_reshape(m, "attn_v", "heads",
-                                   add_linear(m, "attn_v", h), "f32", keys);
+    value = add_heads(m, "attn_v", h, fused, first_value, keys);
     value = add_cache(m, false, value, layer->kv_heads);
     h = mo_llm_run_add_reshape(
         m, "attn", "by_head", attend(m, v, q, k, value), "f32",
@@ -191,35 +194,20 @@ static int add_attention(mo_llm_run *m, int h)
         MO_LLM_SHAPE(1, m->tokens, layer->heads * m->head));
 }
 
-static int add_feed_forward(mo_llm_run *m, int h)
-{
-    mo_llm_weight *w = mo_llm_run_find_weight(m, "ffn_gate");
-    const mo_shape wide = MO_LLM_SHAPE(1, m->tokens, w->dims[1]);
-    bool gelu = m->decoder->gelu;
-    int gate = add_linear(m, "ffn_gate", h), up = add_linear(m, "ffn_up", h);
-
-    gate = mo_llm_run_add(
-        m, &(mo_llm_run_op){ .role = "ffn_act",
-                             .part = "gate",
-                             .type = gelu ? "Gelu" : "Swish",
-                             .attrs = gelu ? "{\"approximation_mode\":\"tanh\"}"
-                                           : NULL,
-                             .shape = wide,
-                             .in = { gate },
-                             .n_in = 1 });
-    h = mo_llm_run_add_f32(m, "ffn_act", NULL, "Multiply", wide, gate, up);
-    return add_linear(m, "ffn_down", h);
-}
-
-/* Returns the residual stream behind the layer. */
+/* Returns the residual stream behind the layer.  Without a norm of its own the
+ * feed-forward part has the one behind attention. */
 static int add_layer(mo_llm_run *m, int x, mo_shape shape)
 {
+    bool has_ffn_norm = mo_llm_run_find(m, "ffn_norm", ".weight");
     int h = add_attention(m, add_norm(m, "attn_norm", x, shape));
 
-    h = add_linear(m, "attn_output", h);
-    h = add_optional_norm(m, "post_attention_norm", h, shape);
+    h = mo_llm_run_add_linear(m, "attn_output", h);
+    if (has_ffn_norm)
+        h = add_optional_norm(m, "post_attention_norm", h, shape);
     x = mo_llm_run_add_f32(m, "attn_add", NULL, "Add", shape, x, h);
-    h = add_feed_forward(m, add_norm(m, "ffn_norm", x, shape));
+    h = add_norm(m, has_ffn_norm ? "ffn_norm" : "post_attention_norm", x,
+                 shape);
+    h = mo_llm_run_add_feed_forward(m, h);
     h = add_optional_norm(m, "post_ffw_norm", h, shape);
     return mo_llm_run_add_f32(m, "ffn_add", NULL, "Add", shape, x, h);
 }
@@ -284,20 +272,20 @@ static void add_head(mo_llm_run *m, int x, int64_t width)
             mo_llm_run_add_number(m, "last", "i64", (double) (m->tokens - 1)),
             1);
     x = add_norm(m, "output_norm", x, last);
-    logits = add_product(m, "output", mo_llm_run_find_weight(m, own), x, 1);
+    logits = mo_llm_run_add_product(m, "output", mo_llm_run_find_weight(m, own),
+                                    x, 1);
     if (m->status == MO_OK)
         mo_builder_op(m->builder, logits)->is_output = true;
 }
 
 static mo_status make_phase(mo_llm_decoder *decoder,
-                            const mo_llm_options *options, bool is_prompt,
+                            const mo_llm_options *options, int64_t tokens,
                             mo_graph **graph, mo_error *err)
 {
     mo_llm_run m = { .decoder = decoder,
                      .options = options,
                      .head = decoder->model->key_length,
-                     .tokens = is_prompt ? options->prompt : 1,
-                     .is_prompt = is_prompt,
+                     .tokens = tokens,
                      .layer = MO_LLM_NO_LAYER,
                      .err = err };
     mo_shape shape;
@@ -349,10 +337,16 @@ static mo_status check(const mo_llm_decoder *d, const mo_llm_options *options,
     return MO_OK;
 }
 
+/* Of the factors of rotary positions those for the context are used. */
+static bool is_factor(const mo_llm_decoder *d, const mo_llm_weight *w)
+{
+    return d->has_rope_factors && strncmp(w->name, "rope_factors_", 13) == 0;
+}
+
 static mo_status check_used(const mo_llm_decoder *d, mo_error *err)
 {
     for (size_t i = 0; i < d->n_weights; i++)
-        if (!d->weights[i].is_used)
+        if (!d->weights[i].is_used && !is_factor(d, &d->weights[i]))
             return mo_fail_at(err, MO_E_SUPPORT, d->model->file, 0,
                               "tensor '%.80s' is not run in the architecture "
                               "%.60s; the model can be placed only",
@@ -368,9 +362,9 @@ mo_status mo_llm_decoder_make(mo_llm_decoder *decoder,
     mo_status status = check(decoder, options, err);
 
     if (status == MO_OK)
-        status = make_phase(decoder, options, true, &prefill, err);
+        status = make_phase(decoder, options, options->prompt, &prefill, err);
     if (status == MO_OK)
-        status = make_phase(decoder, options, false, &decode, err);
+        status = make_phase(decoder, options, 1, &decode, err);
     if (status == MO_OK)
         status = check_used(decoder, err);
     if (status != MO_OK) {

@@ -3,9 +3,10 @@
  * decoder.h - a decoder that can be run: its weights in files, and the
  * hyper-parameters of its arithmetic.
  *
- * A dense decoder of llama's kind: RMS norms before both halves of a layer,
- * attention with grouped queries and rotary positions (Su et al., 2021), a
- * gated feed-forward part; what differs between architectures is here.
+ * A decoder of llama's kind: RMS norms before both halves of a layer, attention
+ * with grouped queries and rotary positions (Su et al., 2021), a gated
+ * feed-forward part, perhaps of experts; what differs between architectures is
+ * here.
  */
 #ifndef MO_INGEST_LLM_DECODER_H
 #define MO_INGEST_LLM_DECODER_H
@@ -18,6 +19,13 @@
 #include "ingest/llm/ggml_type.h"
 #include "ingest/llm/model.h"
 #include "ingest/llm/options.h"
+
+typedef enum mo_llm_activation {
+    MO_LLM_SILU,
+    MO_LLM_GELU,
+    MO_LLM_CLAMPED_SILU /* gate x sigmoid(1.702 gate) x (up + 1), both clamped
+                           at 7 */
+} mo_llm_activation;
 
 /* A tensor in a file. */
 typedef struct mo_llm_weight {
@@ -39,11 +47,18 @@ typedef struct mo_llm_decoder {
     int64_t rotated;
     bool pairs_halves; /* i and i + rotated / 2; else 2 i and 2 i + 1 */
     double rope_base, rope_scale;
-    double window_rope_base;  /* of layers with a window */
-    const char *rope_factors; /* weight that divides frequencies; or NULL */
-    double attention_scale;   /* of scores */
-    double embedding_scale;   /* 1: none */
-    bool gelu;                /* the activation is GELU, else SiLU */
+    double window_rope_base, window_rope_scale; /* of layers with a window */
+    double rope_amplitude;                      /* of cosines and sines */
+    int64_t rope_context;  /* that the model was trained with at first */
+    bool has_rope_factors; /* weights that divide frequencies: rope_freqs, or
+                              rope_factors_long for a longer context than that
+                              one, else rope_factors_short */
+    bool yarn; /* positions are scaled by frequency (Peng et al., 2023): */
+    double yarn_fast, yarn_slow; /* turns within that context, above and below
+                                    which they are not and are */
+    double attention_scale;      /* of scores */
+    double embedding_scale;      /* 1: none */
+    mo_llm_activation activation;
 } mo_llm_decoder;
 
 enum { MO_LLM_PREFILL, MO_LLM_DECODE, MO_LLM_N_PHASES };

@@ -16,7 +16,7 @@
 
 enum {
     MO_LLM_RUN_NAME = 160,
-    MO_LLM_RUN_INPUTS = 4,
+    MO_LLM_RUN_INPUTS = 6,
     MO_LLM_RUN_FORMAT = 48,
     MO_LLM_MAX_HEAD = 1 << 10 /* elements */
 };
@@ -28,7 +28,7 @@ enum { MO_LLM_WHOLE, MO_LLM_WINDOW, MO_LLM_N_VIEWS };
 typedef struct mo_llm_view {
     bool is_made;
     int cosines, sines; /* [tokens, 1, head] */
-    int mask; /* [tokens, keys]; -1: none, the keys up to each token */
+    int mask;           /* [tokens, context] */
 } mo_llm_view;
 
 /* The first failure is kept in status, and nothing is added behind it. */
@@ -37,7 +37,6 @@ typedef struct mo_llm_run {
     const mo_llm_options *options;
     mo_builder *builder;
     int64_t tokens, head; /* head: elements of one */
-    bool is_prompt;
     int layer;
     /* Slots: positions of the tokens, [tokens] and [tokens, 1, 1]; sign of the
      * sine and number of the partner of an element of a head. */
@@ -47,14 +46,17 @@ typedef struct mo_llm_run {
     mo_error *err;
 } mo_llm_run;
 
-/* An op to be added, and the slots of its inputs. */
+/* An op to be added, and the slots of its inputs: their only output, or of the
+ * first one that of a port.  Of several outputs, the types are separated by
+ * ';', and the shapes are the same. */
 typedef struct mo_llm_run_op {
     const char *role; /* of the placed op; NULL: none */
     const char *part; /* of that op; NULL: the op itself */
     const char *type, *attrs;
     const char *dtype; /* NULL: f32 */
     mo_shape shape;
-    int in[MO_LLM_RUN_INPUTS], n_in;
+    int in[MO_LLM_RUN_INPUTS], n_in, port;
+    int n_out; /* 0: one */
     bool is_constant;
     const char *state;
 } mo_llm_run_op;
@@ -93,14 +95,22 @@ int mo_llm_run_add_swap(mo_llm_run *m, const char *role, const char *part,
 int mo_llm_run_add_gather(mo_llm_run *m, const mo_llm_run_op *what, int x,
                           int at, int axis);
 
-/* Constants with n numbers, one number, the number
- * of an axis, 0 ... n - 1; one that exists under that
- * name is taken again, but for ranges. */
+/* Elements begin, ... of the last axis of x, as many as the shape has there. */
+int mo_llm_run_add_slice(mo_llm_run *m, const char *role, const char *part,
+                         int x, int64_t begin, mo_shape shape);
+
+/* The product with the weight of a role, plus its bias; w: that weight. */
+int mo_llm_run_add_linear(mo_llm_run *m, const char *role, int x);
+int mo_llm_run_add_product(mo_llm_run *m, const char *role, mo_llm_weight *w,
+                           int x, int64_t rows);
+
+/* Constants with n numbers, one number, an integer, 0 ... n - 1; one that
+ * exists under that name is taken again, but for ranges. */
 int mo_llm_run_add_numbers(mo_llm_run *m, const char *part, const char *dtype,
                            int n, const double *numbers);
 int mo_llm_run_add_number(mo_llm_run *m, const char *part, const char *dtype,
                           double number);
-int mo_llm_run_add_axis(mo_llm_run *m, int axis);
+int mo_llm_run_add_int(mo_llm_run *m, int64_t number);
 int mo_llm_run_add_range(mo_llm_run *m, const char *part, int64_t n);
 
 /* Returns the tensor of that name, or of a role and suffix; NULL: none. */
@@ -110,8 +120,8 @@ mo_llm_weight *mo_llm_run_find(const mo_llm_run *m, const char *role,
 /* The weight of a role; without it m fails, and the result is an empty one. */
 mo_llm_weight *mo_llm_run_find_weight(mo_llm_run *m, const char *role);
 
-/* The constant of a tensor in the file: [outputs, inputs] or [inputs], rows of
- * quantized ones as bytes. */
+/* The constant of a tensor in the file: [experts, outputs, inputs], [outputs,
+ * inputs] or [inputs], rows of quantized ones as bytes. */
 int mo_llm_run_add_weight(mo_llm_run *m, mo_llm_weight *w);
 /* The same of a tensor that pointwise ops read, which must be f32. */
 int mo_llm_run_add_vector(mo_llm_run *m, mo_llm_weight *w);
@@ -120,6 +130,11 @@ bool mo_llm_run_is_quantized(const mo_llm_weight *w);
 /* Returns the attributes of ops that read it: its format, or NULL. */
 const char *mo_llm_run_block_format(const mo_llm_weight *w,
                                     char attrs[MO_LLM_RUN_FORMAT]);
+
+/* decoder_feed_forward.c */
+
+/* The feed-forward part of a layer, dense or of experts. */
+int mo_llm_run_add_feed_forward(mo_llm_run *m, int h);
 
 /* decoder_positions.c */
 

@@ -68,12 +68,14 @@ static void write_shape(const mo_shape *shape,
 int mo_llm_run_add(mo_llm_run *m, const mo_llm_run_op *d)
 {
     char name[MO_LLM_RUN_NAME], shape[MO_SHAPE_TEXT_SIZE + 1];
+    char shapes[2 * MO_SHAPE_TEXT_SIZE + 2];
     mo_op *op,
         filled = { .type = keep(m, d->type), .attrs = keep(m, d->attrs) };
     int slot;
 
     write_shape(&d->shape, shape);
-    filled.shape = keep(m, shape);
+    snprintf(shapes, sizeof shapes, "%s;%s", shape, shape);
+    filled.shape = keep(m, d->n_out > 1 ? shapes : shape);
     filled.dtype = keep(m, d->dtype ? d->dtype : "f32");
     filled.state = keep(m, d->state);
     mo_llm_run_name(m, d->role, d->part, name);
@@ -88,7 +90,7 @@ int mo_llm_run_add(mo_llm_run *m, const mo_llm_run_op *d)
     for (int i = 0; i < d->n_in && m->status == MO_OK; i++) {
         const mo_builder_edge edge = { .from = d->in[i],
                                        .to = slot,
-                                       .src_port = 0,
+                                       .src_port = i == 0 ? d->port : 0,
                                        .dst_port = i,
                                        .bytes = MO_UNKNOWN };
 
@@ -158,30 +160,26 @@ int mo_llm_run_add_number(mo_llm_run *m, const char *part, const char *dtype,
     return mo_llm_run_add_numbers(m, part, dtype, 1, &number);
 }
 
-int mo_llm_run_add_axis(mo_llm_run *m, int axis)
+int mo_llm_run_add_int(mo_llm_run *m, int64_t number)
 {
     char part[32];
 
-    snprintf(part, sizeof part, "axis%d", axis);
-    return mo_llm_run_add_number(m, part, "i64", axis);
+    snprintf(part, sizeof part, "%" PRId64, number);
+    return mo_llm_run_add_number(m, part, "i64", (double) number);
 }
 
 int mo_llm_run_add_range(mo_llm_run *m, const char *part, int64_t n)
 {
-    char end[32];
-
-    snprintf(end, sizeof end, "%" PRId64, n);
-    return mo_llm_run_add(
-        m, &(mo_llm_run_op){
-               .part = part,
-               .type = "Range",
-               .dtype = "i64",
-               .shape = MO_LLM_SHAPE(n),
-               .in = { mo_llm_run_add_axis(m, 0),
-                       mo_llm_run_add_number(m, end, "i64", (double) n),
-                       mo_llm_run_add_axis(m, 1) },
-               .n_in = 3,
-               .is_constant = true });
+    return mo_llm_run_add(m,
+                          &(mo_llm_run_op){ .part = part,
+                                            .type = "Range",
+                                            .dtype = "i64",
+                                            .shape = MO_LLM_SHAPE(n),
+                                            .in = { mo_llm_run_add_int(m, 0),
+                                                    mo_llm_run_add_int(m, n),
+                                                    mo_llm_run_add_int(m, 1) },
+                                            .n_in = 3,
+                                            .is_constant = true });
 }
 
 static int compare_names(const void *name, const void *weight)
@@ -231,10 +229,13 @@ int mo_llm_run_add_weight(mo_llm_run *m, mo_llm_weight *w)
 {
     static const char *const types[] = { "f32", "f16", "bf16", "q8_0", "q4_0" };
     int slot = mo_builder_find(m->builder, w->name, strlen(w->name));
-    int64_t row =
-        mo_llm_run_is_quantized(w) ? w->bytes / w->dims[1] : w->dims[0];
-    const mo_shape shape =
-        w->dims[1] > 1 ? MO_LLM_SHAPE(w->dims[1], row) : MO_LLM_SHAPE(row);
+    int64_t row = mo_llm_run_is_quantized(w)
+                      ? w->bytes / w->dims[1] / w->dims[2]
+                      : w->dims[0];
+    const mo_shape shape = w->dims[2] > 1
+                               ? MO_LLM_SHAPE(w->dims[2], w->dims[1], row)
+                           : w->dims[1] > 1 ? MO_LLM_SHAPE(w->dims[1], row)
+                                            : MO_LLM_SHAPE(row);
     char sizes[MO_SHAPE_TEXT_SIZE + 1], text[1024];
     const char *weights;
     bool runs = false;
@@ -245,7 +246,7 @@ int mo_llm_run_add_weight(mo_llm_run *m, mo_llm_weight *w)
         return slot;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         runs = runs || strcmp(types[i], w->type->name) == 0;
-    if (!runs || w->dims[2] > 1 || w->dims[3] > 1)
+    if (!runs || w->dims[3] > 1)
         mo_llm_run_fail(
             m, MO_E_SUPPORT,
             "tensor '%.80s' is of type %s, which cannot be run; convert the "
@@ -320,6 +321,46 @@ int mo_llm_run_add_gather(mo_llm_run *m, const mo_llm_run_op *what, int x,
     d.n_in = 3;
     d.in[0] = x;
     d.in[1] = at;
-    d.in[2] = mo_llm_run_add_axis(m, axis);
+    d.in[2] = mo_llm_run_add_int(m, axis);
     return mo_llm_run_add(m, &d);
+}
+
+int mo_llm_run_add_slice(mo_llm_run *m, const char *role, const char *part,
+                         int x, int64_t begin, mo_shape shape)
+{
+    int axis = shape.rank - 1;
+
+    return mo_llm_run_add(
+        m, &(mo_llm_run_op){
+               .role = role,
+               .part = part,
+               .type = "Slice",
+               .shape = shape,
+               .in = { x, mo_llm_run_add_int(m, begin),
+                       mo_llm_run_add_int(m, begin + shape.dims[axis]),
+                       mo_llm_run_add_int(m, 1), mo_llm_run_add_int(m, axis) },
+               .n_in = 5 });
+}
+
+int mo_llm_run_add_product(mo_llm_run *m, const char *role, mo_llm_weight *w,
+                           int x, int64_t rows)
+{
+    mo_llm_weight *bias = mo_llm_run_find(m, role, ".bias");
+    char attrs[MO_LLM_RUN_FORMAT];
+    mo_llm_run_op d = { .role = role,
+                        .type = "Linear",
+                        .attrs = mo_llm_run_block_format(w, attrs),
+                        .shape = MO_LLM_SHAPE(1, rows, w->dims[1]),
+                        .in = { x, mo_llm_run_add_weight(m, w) },
+                        .n_in = 2 };
+
+    if (bias)
+        d.in[d.n_in++] = mo_llm_run_add_vector(m, bias);
+    return mo_llm_run_add(m, &d);
+}
+
+int mo_llm_run_add_linear(mo_llm_run *m, const char *role, int x)
+{
+    return mo_llm_run_add_product(m, role, mo_llm_run_find_weight(m, role), x,
+                                  m->tokens);
 }

@@ -10,7 +10,10 @@
 #include "ingest/llm/decoder_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#define TURN 6.283185307179586 /* 2 pi */
 
 static int64_t pair_of(const mo_llm_decoder *d, int64_t i)
 {
@@ -74,6 +77,39 @@ void mo_llm_run_add_positions(mo_llm_run *m)
     add_pairs(m);
 }
 
+/* The factor of the frequency of a pair.  Between those that turn so often
+ * within the context that they are kept, and those that are scaled, it is
+ * interpolated, by the number of the pair. */
+static double scale_of(const mo_llm_decoder *d, double base, double scale,
+                       int64_t pair)
+{
+    double n = (double) d->rotated, each = n / (2 * log(base));
+    double first = each * log((double) d->rope_context / (d->yarn_fast * TURN));
+    double last = each * log((double) d->rope_context / (d->yarn_slow * TURN));
+    double kept;
+
+    if (!d->yarn)
+        return scale;
+    first = fmax(0, floor(first));
+    last = fmin(n - 1, ceil(last));
+    kept =
+        1 -
+        fmin(1, fmax(0, ((double) pair - first) / fmax(0.001, last - first)));
+    return scale * (1 - kept) + kept;
+}
+
+static mo_llm_weight *find_factors(const mo_llm_run *m)
+{
+    const mo_llm_decoder *d = m->decoder;
+    mo_llm_weight *factors = mo_llm_run_find_named(d, "rope_freqs.weight");
+
+    if (!d->has_rope_factors || factors)
+        return d->has_rope_factors ? factors : NULL;
+    return mo_llm_run_find_named(d, m->options->context > d->rope_context
+                                        ? "rope_factors_long.weight"
+                                        : "rope_factors_short.weight");
+}
+
 /* Frequencies of the elements; the file may have divisors of those of pairs. */
 static int add_frequencies(mo_llm_run *m, const char *part, double base,
                            double scale)
@@ -81,15 +117,16 @@ static int add_frequencies(mo_llm_run *m, const char *part, double base,
     const mo_llm_decoder *d = m->decoder;
     const mo_shape each = MO_LLM_SHAPE(m->head);
     double numbers[MO_LLM_MAX_HEAD] = { 0 }, pairs[MO_LLM_MAX_HEAD] = { 0 };
-    mo_llm_weight *factors =
-        d->rope_factors ? mo_llm_run_find_named(d, d->rope_factors) : NULL;
+    mo_llm_weight *factors = find_factors(m);
     int made, divisors;
 
     for (int64_t i = 0; i < m->head; i++) {
         double place = 2 * (double) pair_of(d, i) / (double) d->rotated;
 
         pairs[i] = (double) pair_of(d, i);
-        numbers[i] = i < d->rotated ? scale * pow(base, -place) : 0;
+        numbers[i] = i < d->rotated ? scale_of(d, base, scale, pair_of(d, i)) *
+                                          pow(base, -place)
+                                    : 0;
     }
     made = mo_llm_run_add_numbers(m, part, "f64", (int) m->head, numbers);
     if (!factors)
@@ -116,6 +153,28 @@ static int add_frequencies(mo_llm_run *m, const char *part, double base,
                                                .is_constant = true });
 }
 
+/* Cosines or sines of the angles; elements that are not rotated keep their
+ * amplitude. */
+static int add_function(mo_llm_run *m, const char *part, const char *type,
+                        const char *whole, int angles)
+{
+    const mo_llm_decoder *d = m->decoder;
+    const mo_shape all = MO_LLM_SHAPE(m->tokens, 1, m->head);
+    double amplitudes[MO_LLM_MAX_HEAD];
+    char scaled[64];
+    int x = add_f64(m, part, type, all, angles, -1);
+
+    if (d->rope_amplitude != 1) {
+        for (int64_t i = 0; i < m->head; i++)
+            amplitudes[i] = i < d->rotated ? d->rope_amplitude : 1;
+        snprintf(scaled, sizeof scaled, "scaled_%s", part);
+        x = add_f64(m, scaled, "Multiply", all, x,
+                    mo_llm_run_add_numbers(m, "amplitudes", "f64",
+                                           (int) m->head, amplitudes));
+    }
+    return mo_llm_run_add_f32(m, NULL, whole, "Convert", all, x, -1);
+}
+
 static void add_rotation(mo_llm_run *m, int number, mo_llm_view *v)
 {
     static const char *const parts[MO_LLM_N_VIEWS][7] = {
@@ -130,15 +189,12 @@ static void add_rotation(mo_llm_run *m, int number, mo_llm_view *v)
     int frequencies =
         number == MO_LLM_WHOLE
             ? add_frequencies(m, part[0], d->rope_base, d->rope_scale)
-            : add_frequencies(m, part[0], d->window_rope_base, 1);
+            : add_frequencies(m, part[0], d->window_rope_base,
+                              d->window_rope_scale);
     int angles = add_f64(m, part[1], "Multiply", all, m->rows, frequencies);
 
-    v->cosines =
-        mo_llm_run_add_f32(m, NULL, part[3], "Convert", all,
-                           add_f64(m, part[2], "Cos", all, angles, -1), -1);
-    v->sines =
-        mo_llm_run_add_f32(m, NULL, part[5], "Convert", all,
-                           add_f64(m, part[4], "Sin", all, angles, -1), -1);
+    v->cosines = add_function(m, part[2], "Cos", part[3], angles);
+    v->sines = add_function(m, part[4], "Sin", part[5], angles);
     v->sines = mo_llm_run_add_f32(m, NULL, part[6], "Multiply", all, v->sines,
                                   m->signs);
 }
@@ -157,36 +213,34 @@ int mo_llm_run_rotate(mo_llm_run *m, const mo_llm_view *v, const char *role,
     return mo_llm_run_add_f32(m, role, parts[3], "Add", shape, own, other);
 }
 
-/* Which keys a token attends to: those of a prompt, or of the cache, from
- * behind the window, if any, up to its own. */
+/* Which keys of the cache a token attends to: from behind the window, if any,
+ * up to its own. */
 static int add_compare(mo_llm_run *m, const char *part, const char *type, int a,
-                       int b, int64_t keys)
+                       int b)
 {
     return mo_llm_run_add(
-        m, &(mo_llm_run_op){ .part = part,
-                             .type = type,
-                             .dtype = "boolean",
-                             .shape = MO_LLM_SHAPE(m->tokens, keys),
-                             .in = { a, b },
-                             .n_in = 2 });
+        m,
+        &(mo_llm_run_op){ .part = part,
+                          .type = type,
+                          .dtype = "boolean",
+                          .shape = MO_LLM_SHAPE(m->tokens, m->options->context),
+                          .in = { a, b },
+                          .n_in = 2 });
 }
 
 static int add_mask(mo_llm_run *m, int number, int64_t window)
 {
-    int64_t n = m->is_prompt ? m->tokens : m->options->context;
     const mo_shape column = MO_LLM_SHAPE(m->tokens, 1);
     int keys, at, mask, before;
 
-    if (m->is_prompt && (number == MO_LLM_WHOLE || window >= m->tokens))
-        return -1;
     keys = mo_builder_find(m->builder, "/keys", strlen("/keys"));
     if (keys < 0)
-        keys = mo_llm_run_add_range(m, "keys", n);
+        keys = mo_llm_run_add_range(m, "keys", m->options->context);
     at = mo_llm_run_add_reshape(
         m, NULL, number == MO_LLM_WHOLE ? "column" : "window_column", m->at,
         "i64", column);
     mask = add_compare(m, number == MO_LLM_WHOLE ? "mask" : "window_end",
-                       "LessEqual", keys, at, n);
+                       "LessEqual", keys, at);
     if (number == MO_LLM_WHOLE)
         return mask;
     before = mo_llm_run_add(
@@ -198,9 +252,8 @@ static int add_mask(mo_llm_run *m, int number, int64_t window)
                           .in = { at, mo_llm_run_add_number(m, "window", "i64",
                                                             (double) window) },
                           .n_in = 2 });
-    return add_compare(
-        m, "window_mask", "LogicalAnd", mask,
-        add_compare(m, "window_begin", "Greater", keys, before, n), n);
+    return add_compare(m, "window_mask", "LogicalAnd", mask,
+                       add_compare(m, "window_begin", "Greater", keys, before));
 }
 
 const mo_llm_view *mo_llm_run_find_view(mo_llm_run *m)

@@ -143,6 +143,13 @@ double mo_flops_linear(const mo_work_input *in)
                           has_input(in, 2));
 }
 
+double mo_flops_linear_experts(const mo_work_input *in)
+{
+    return has_input(in, 0)
+               ? inner_products(in, dim_from_end(&in->inputs[0], 1), false)
+               : UNKNOWN;
+}
+
 double mo_flops_gemm(const mo_work_input *in)
 {
     bool across = mo_attr_bool(in->attrs, "transA", false);

@@ -22,6 +22,7 @@ double mo_flops_largest(const mo_work_input *in);
 double mo_flops_matmul(const mo_work_input *in);
 /* (x, weights [out, in], bias?) */
 double mo_flops_linear(const mo_work_input *in);
+double mo_flops_linear_experts(const mo_work_input *in);
 /* (a, b, c?), with transA. */
 double mo_flops_gemm(const mo_work_input *in);
 /* (bias, a, b) */

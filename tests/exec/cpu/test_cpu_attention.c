@@ -143,6 +143,9 @@ static void reference_attention(const call_case *c, int64_t b0, int64_t b1,
     int64_t v = a->v_offset + b0 * a->v_batch[0] + b1 * a->v_batch[1];
     double weights = 0;
 
+    if (a->has_sinks)
+        weights = exp(mo_tensor_get_double(
+            &c->in[3 + a->has_mask], b1 * a->sink_batch[1] + i * a->sink_row));
     for (int64_t j = 0; j < a->keys; j++) {
         double w = exp(reference_score(c, b0, b1, i, j));
 
@@ -191,6 +194,17 @@ static void put_mask(call_case *c, mo_random *r, mo_elem elem, uint64_t seed)
     }
 }
 
+/* Of each head, or of each query of it. */
+static void put_sinks(call_case *c, mo_random *r, mo_elem elem, uint64_t seed)
+{
+    mo_call_attention *a = &c->call.u.attention;
+
+    a->has_sinks = true;
+    a->sink_row = mo_random_below(r, 2);
+    a->sink_batch[1] = a->sink_row ? a->queries : 1;
+    case_in(c, elem, shape_of(1, a->extent[1] * a->sink_batch[1]), seed);
+}
+
 START_TEST(attention_agrees_with_its_definition)
 {
     static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_F32, MO_ELEM_F16,
@@ -223,6 +237,8 @@ START_TEST(attention_agrees_with_its_definition)
         put_mask(&c, &r, elem, seed);
     if (mo_random_below(&r, 2))
         put_score(&c, &program, seed);
+    else if (tested_backend() == &mo_backend_cpu && mo_random_below(&r, 2))
+        put_sinks(&c, &r, elem, seed);
     make_result(&r, &c, elem);
     if (mo_random_below(&r, 2))
         case_after(&c, 3, false, seed);

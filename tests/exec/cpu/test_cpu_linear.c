@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of LINEAR and DEQUANTIZE calls on the CPU backend against the
+/* Tests of LINEAR, EXPERTS and DEQUANTIZE calls on the CPU backend against the
  * definition in double. */
 #include <math.h>
 
@@ -277,6 +277,73 @@ START_TEST(operators_read_quantized_rows)
 }
 END_TEST
 
+/* Each row of the result is that of LINEAR with the weights of its expert;
+ * experts without rows, and rows of data that several share. */
+START_TEST(experts_agree_with_their_definition)
+{
+    static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_F32, MO_ELEM_BF16 };
+    mo_random r = { (uint64_t) _i };
+    mo_block_format format = (mo_block_format) (_i % MO_BLOCK_FORMATS);
+    int64_t share = 1 + mo_random_below(&r, 3), k = 32 * (1 + _i % 3);
+    int64_t n = 1 + mo_random_below(&r, 70), rows = mo_random_below(&r, 40);
+    int64_t m = rows * share, row = mo_block_format_row_bytes(format, k);
+    enum { EXPERTS = 5 };
+    mo_elem stored = mo_block_format_elem(format);
+    double *x = calloc((size_t) (rows * k) + 1, sizeof *x);
+    double *expected = calloc((size_t) (m * n) + 1, sizeof *expected);
+    float *w = calloc((size_t) (EXPERTS * n * k), sizeof *w);
+    call_case c;
+
+    case_begin(&c, MO_CALL_EXPERTS);
+    c.call.u.experts = (mo_call_experts){ format, m, n, k, EXPERTS, share };
+    case_in(&c, elems[_i % 3], shape_of(2, rows, k), (uint64_t) _i);
+    case_in(
+        &c, stored,
+        shape_of(3, (int64_t) EXPERTS, n, row / (int64_t) mo_elem_size(stored)),
+        1);
+    fill_weights(format, c.in[1].data,
+                 EXPERTS * n * k / mo_block_format_elements(format), 7);
+    mo_block_format_to_f32(format, c.in[1].data, EXPERTS * n * k, w);
+    case_in(&c, _i % 2 ? MO_ELEM_I32 : MO_ELEM_I64, shape_of(1, m), 1);
+    case_out(&c, elems[_i % 3], shape_of(2, m, n));
+    for (int64_t i = 0; i < rows * k; i++)
+        x[i] = mo_tensor_get_double(&c.in[0], i);
+    for (int64_t i = 0; i < rows && format >= MO_BLOCK_Q8_0; i++)
+        quantize_row(x + i * k, k);
+    for (int64_t i = 0; i < m; i++) {
+        int expert = mo_random_below(&r, EXPERTS - 1);
+
+        mo_tensor_set_int(&c.in[2], i, expert);
+        for (int64_t j = 0; j < n * k; j++)
+            expected[i * n + j / k] +=
+                x[i / share * k + j % k] * (double) w[expert * n * k + j];
+    }
+    case_run_threads(&c);
+    case_check(&c, expected, false, (uint64_t) _i);
+    free(w);
+    free(expected);
+    free(x);
+    case_end(&c);
+}
+END_TEST
+
+START_TEST(experts_that_do_not_exist_are_refused)
+{
+    mo_shape rows = { 2, { 2, 32 } }, table = { 3, { 4, 5, 32 } };
+    mo_shape product = { 2, { 2, 5 } };
+    int64_t chosen[] = { 3, _i == 0 ? 4 : -5 };
+    op_case experts = op_case_of("LinearExperts", "{\"format\":\"f32\"}");
+    mo_error err;
+
+    op_case_data(&experts, MO_ELEM_F32, &rows, 2);
+    op_case_data(&experts, MO_ELEM_F32, &table, 1);
+    op_case_list(&experts, chosen, 2);
+    op_case_makes(&experts, MO_ELEM_F32, &product);
+    ck_assert_int_eq(op_case_try(&experts, &err), MO_E_INPUT);
+    op_case_clear(&experts);
+}
+END_TEST
+
 START_TEST(other_formats_are_refused)
 {
     static const struct {
@@ -308,5 +375,7 @@ SUITE(cpu_linear)
     TEST(blocks_are_those_of_gguf);
     EACH(blocks_are_converted_to_their_values, 4);
     TEST(operators_read_quantized_rows);
+    EACH(experts_agree_with_their_definition, 30);
+    EACH(experts_that_do_not_exist_are_refused, 2);
     EACH(other_formats_are_refused, 3);
 }

@@ -20,9 +20,11 @@
 #include "exec/backend/cpu/unit/multiversion.h"
 
 /* Mask of one query: it sees the first count keys; added, if not NULL, is
- * added to their scores. zero_if_masked: as in mo_call_attention. */
+ * added to their scores. sink: the score of one more, or -INFINITY.
+ * zero_if_masked: as in mo_call_attention. */
 typedef struct attention_mask {
     int64_t count;
+    float sink;
     const float *added; /* by key, or NULL */
     bool zero_if_masked;
 } attention_mask;
@@ -95,12 +97,16 @@ static float softmax_row(float *scores, int64_t n, float scale,
 
     scale_scores(scores, view->count, scale, view->added);
     largest = max_score(scores, view->count);
+    if (view->sink > largest)
+        largest = view->sink;
     if (view->zero_if_masked && largest == -INFINITY)
         largest = 0;
     exp_scores(scores, view->count, largest);
     memset(scores + view->count, 0,
            (size_t) (n - view->count) * sizeof *scores);
     sum = sum_weights(scores, view->count);
+    if (view->sink > -INFINITY)
+        sum += expf(view->sink - largest);
     return view->zero_if_masked && sum == 0 ? 1 : sum;
 }
 
@@ -109,7 +115,7 @@ enum { QUERIES_AT_ONCE = 56 };
 typedef struct attention_kernel {
     mo_cpu_kernel base;
     mo_call_attention call;
-    mo_elem elem, kv_elem, mask_elem;
+    mo_elem elem, kv_elem, mask_elem, sink_elem;
     int64_t batches;
     int64_t parts;               /* jobs of a batch, split by queries */
     mo_cpu_point_program *score; /* or NULL */
@@ -203,6 +209,8 @@ static mo_status prepare_attention(mo_cpu_unit *unit, const mo_call *call,
     k->elem = out[0].elem;
     k->kv_elem = in[1].desc.elem;
     k->mask_elem = k->call.has_mask ? in[3].desc.elem : MO_ELEM_F32;
+    k->sink_elem =
+        k->call.has_sinks ? in[3 + k->call.has_mask].desc.elem : MO_ELEM_F32;
     k->batches = 1;
     for (int d = 0; d < k->call.n_batch; d++)
         k->batches *= k->call.extent[d];
@@ -232,7 +240,7 @@ typedef struct attention_run {
 typedef struct head {
     const attention_run *run;
     char *scratch;
-    int64_t batch, q, k, v, mask, out; /* offsets of its matrices */
+    int64_t batch, q, k, v, mask, sink, out; /* offsets of its matrices */
     int64_t keys; /* those behind are masked, whatever the query */
 } head;
 
@@ -241,20 +249,39 @@ static float *part_of(const head *h, size_t at)
     return (float *) (void *) (h->scratch + at);
 }
 
-/* Most of a cache is not filled yet: where one mask of booleans serves all
- * queries, keys behind the last one that it keeps are not read. */
-static int64_t count_keys(const head *h)
+/* Returns the number of keys up to the last one that a mask keeps, of n, or
+ * `least`. */
+static int64_t count_kept(const unsigned char *keep, int64_t n, int64_t least)
+{
+    uint64_t eight;
+
+    for (; n - 8 >= least; n -= 8) {
+        memcpy(&eight, keep + n - 8, 8);
+        if (eight != 0)
+            break;
+    }
+    while (n > least && !keep[n - 1])
+        n--;
+    return n;
+}
+
+/* Most of a cache is not filled yet: keys behind the last one that a mask of
+ * booleans keeps for any of the queries are not read. */
+static int64_t count_keys(const head *h, int64_t first, int64_t last)
 {
     const attention_kernel *k = h->run->kernel;
     const mo_call_attention *c = &k->call;
     const unsigned char *keep =
         c->has_mask ? (const unsigned char *) h->run->in[3] + h->mask : NULL;
-    int64_t n = c->keys;
+    int64_t n = 1;
 
-    if (!keep || k->mask_elem != MO_ELEM_BOOL || k->score || c->mask_row != 0)
-        return n;
-    while (n > 1 && !keep[(n - 1) * c->mask_column])
-        n--;
+    if (!keep || k->mask_elem != MO_ELEM_BOOL || k->score ||
+        c->mask_column != 1)
+        return c->keys;
+    if (c->mask_row == 0)
+        first = last - 1;
+    for (int64_t i = last - 1; i >= first; i--)
+        n = count_kept(keep + i * c->mask_row, c->keys, n);
     return n;
 }
 
@@ -278,9 +305,9 @@ static head head_of(const attention_run *run, int64_t batch, int worker)
         h.k += i * c->k_batch[d];
         h.v += i * c->v_batch[d];
         h.mask += i * c->mask_batch[d];
+        h.sink += i * c->sink_batch[d];
         h.out += i * c->out_batch[d];
     }
-    h.keys = count_keys(&h);
     return h;
 }
 
@@ -341,6 +368,7 @@ static attention_mask mask_of(const head *h, int64_t query)
     const mo_call_attention *c = &h->run->kernel->call;
     float *mask = part_of(h, h->run->kernel->mask_at);
     attention_mask view = { .count = h->keys,
+                            .sink = -INFINITY,
                             .zero_if_masked = c->zero_if_masked };
 
     if (c->causal && query + 1 < h->keys)
@@ -349,6 +377,9 @@ static attention_mask mask_of(const head *h, int64_t query)
         load_mask(h, query, mask);
         view.added = mask;
     }
+    if (c->has_sinks)
+        mo_cpu_load_f32(h->run->in[3 + c->has_mask], h->run->kernel->sink_elem,
+                        h->sink + query * c->sink_row, 1, 1, &view.sink);
     return view;
 }
 
@@ -435,16 +466,14 @@ static void run_part(void *context, int64_t begin, int64_t end, int worker)
     for (int64_t job = begin; job < end; job++) {
         head h = head_of(run, job / k->parts, worker);
         int64_t part = job % k->parts;
-        int64_t last = blocks * (part + 1) / k->parts;
+        int64_t first = blocks * part / k->parts * QUERIES_AT_ONCE;
+        int64_t last = mo_min_i64(
+            blocks * (part + 1) / k->parts * QUERIES_AT_ONCE, k->call.queries);
 
+        h.keys = count_keys(&h, first, last);
         pack_keys_and_values(&h);
-        for (int64_t b = blocks * part / k->parts; b < last; b++) {
-            int64_t first = b * QUERIES_AT_ONCE;
-            int64_t n = k->call.queries - first;
-
-            attend_queries(&h, first,
-                           n < QUERIES_AT_ONCE ? n : QUERIES_AT_ONCE);
-        }
+        for (int64_t q = first; q < last; q += QUERIES_AT_ONCE)
+            attend_queries(&h, q, mo_min_i64(QUERIES_AT_ONCE, last - q));
     }
 }
 

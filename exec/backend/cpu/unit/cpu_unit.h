@@ -122,6 +122,7 @@ extern const mo_cpu_kernel_class mo_cpu_range;
 extern const mo_cpu_kernel_class mo_cpu_rnn;
 extern const mo_cpu_kernel_class mo_cpu_grid_sample;
 extern const mo_cpu_kernel_class mo_cpu_linear;
+extern const mo_cpu_kernel_class mo_cpu_experts;
 extern const mo_cpu_kernel_class mo_cpu_dequantize;
 
 enum { MO_CPU_CACHE_LINE = 64 };

@@ -220,6 +220,10 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
     mo_status status = mo_backend_check_attention(call, in, out, err);
     attention_kernel *made;
 
+    if (status == MO_OK && call->u.attention.has_sinks)
+        status = mo_fail(err, MO_E_SUPPORT,
+                         "attention with sinks cannot be run on a GPU; place "
+                         "it on a CPU");
     if (status == MO_OK && in[1].desc.elem != out[0].elem)
         status =
             mo_fail(err, MO_E_SUPPORT,

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products with the weights of chosen experts (mixture of experts, Shazeer et
+ * al., 2017), in a storage format (block_format.h).
+ *
+ * Rows of the result are grouped by expert (counting sort). A job multiplies
+ * some rows of the weights of an expert with all of its data while they are in
+ * cache, as dot products; weights that no row has chosen are not read.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/minmax.h"
+#include "exec/backend/cpu/gemm/block_kernels.h"
+#include "exec/backend/cpu/kernels/index_bounds.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
+#include "exec/backend/cpu/unit/load_f32.h"
+#include "exec/tensor/convert.h"
+
+enum { JOB = 1 << 16 }; /* bytes of weights of a job */
+
+typedef struct experts_kernel {
+    mo_cpu_kernel base;
+    mo_call_experts experts;
+    mo_elem elem, index_elem;
+    size_t row_bytes;
+    bool quantized, converted; /* data: to int8, to floats */
+    int64_t data_rows;
+    int64_t blocks;        /* of a row */
+    int64_t chunk, chunks; /* rows of weights of a job; jobs of an expert */
+    /* Parts of the workspace: data as they are multiplied; rows of the result
+     * by expert, their ends, and the experts that have any. */
+    size_t x_at, q_at, scales_at, offsets_at, rows_at, ends_at, active_at;
+} experts_kernel;
+
+typedef struct experts_run {
+    const experts_kernel *kernel;
+    const mo_cpu_block_kernels *block_kernels;
+    const void *const *in;
+    char *out;
+    char *workspace;
+} experts_run;
+
+static int64_t *numbers_at(const experts_run *run, size_t at)
+{
+    return (int64_t *) (void *) (run->workspace + at);
+}
+
+static mo_cpu_block_data data_of(const experts_run *run, int64_t row)
+{
+    const experts_kernel *kernel = run->kernel;
+    int64_t k = kernel->experts.k, b = row * kernel->blocks;
+    const char *w = run->workspace;
+
+    return (mo_cpu_block_data){
+        .x = (kernel->converted
+                  ? (const float *) (const void *) (w + kernel->x_at)
+                  : (const float *) run->in[0]) +
+             row * k,
+        .q = (const int8_t *) w + kernel->q_at + row * k,
+        .scales = (const float *) (const void *) (w + kernel->scales_at) + b,
+        .offsets = (const int32_t *) (const void *) (w + kernel->offsets_at) +
+                   b * MO_CPU_BLOCK_GROUPS,
+    };
+}
+
+/* Converts and quantizes rows of data. */
+static void load_rows(void *context, int64_t begin, int64_t end, int worker)
+{
+    const experts_run *run = context;
+    const experts_kernel *kernel = run->kernel;
+    int64_t k = kernel->experts.k;
+    char *w = run->workspace;
+
+    (void) worker;
+    for (int64_t row = begin; row < end; row++) {
+        mo_cpu_block_data data = data_of(run, row);
+        int64_t b = row * kernel->blocks;
+
+        if (kernel->converted)
+            mo_cpu_load_f32(run->in[0], kernel->elem, row * k, 1, k,
+                            (float *) (void *) (w + kernel->x_at) + row * k);
+        if (kernel->quantized)
+            run->block_kernels->quantize(
+                kernel->experts.format, data.x, k,
+                (int8_t *) w + kernel->q_at + row * k,
+                (float *) (void *) (w + kernel->scales_at) + b,
+                (int32_t *) (void *) (w + kernel->offsets_at) +
+                    b * MO_CPU_BLOCK_GROUPS);
+    }
+}
+
+/* Groups the rows of the result by expert; returns the number of experts that
+ * have any. */
+static int64_t group_rows(const experts_run *run, mo_cpu_indices *indices)
+{
+    const mo_call_experts *e = &run->kernel->experts;
+    int64_t *rows = numbers_at(run, run->kernel->rows_at);
+    int64_t *ends = numbers_at(run, run->kernel->ends_at);
+    int64_t *active = numbers_at(run, run->kernel->active_at);
+    int64_t n_active = 0, n = 0;
+
+    memset(ends, 0, (size_t) e->experts * sizeof *ends);
+    for (int64_t i = 0; i < e->m; i++) {
+        int64_t expert = mo_cpu_index_resolve(indices, i, e->experts);
+
+        if (expert >= 0)
+            ends[expert]++;
+    }
+    for (int64_t i = 0; i < e->experts; i++) {
+        int64_t count = ends[i];
+
+        if (count > 0)
+            active[n_active++] = i;
+        ends[i] = n; /* the begin, until rows are appended */
+        n += count;
+    }
+    for (int64_t i = 0; i < e->m; i++) {
+        int64_t expert = mo_cpu_index_resolve(indices, i, e->experts);
+
+        if (expert >= 0)
+            rows[ends[expert]++] = i;
+    }
+    return n_active;
+}
+
+static void multiply(void *context, int64_t begin, int64_t end, int worker)
+{
+    const experts_run *run = context;
+    const experts_kernel *kernel = run->kernel;
+    const mo_call_experts *e = &kernel->experts;
+    const int64_t *rows = numbers_at(run, kernel->rows_at);
+    const int64_t *ends = numbers_at(run, kernel->ends_at);
+    size_t size = mo_elem_size(kernel->elem);
+
+    (void) worker;
+    for (int64_t job = begin; job < end; job++) {
+        int64_t expert =
+            numbers_at(run, kernel->active_at)[job / kernel->chunks];
+        int64_t n = job % kernel->chunks * kernel->chunk, step;
+        int64_t last = mo_min_i64(n + kernel->chunk, e->n);
+
+        for (; n < last; n += step) {
+            const char *weights =
+                (const char *) run->in[1] +
+                (size_t) (expert * e->n + n) * kernel->row_bytes;
+            bool several = last - n >= MO_CPU_BLOCK_ROWS;
+            mo_cpu_block_dot_fn *dot =
+                (several ? run->block_kernels->several
+                         : run->block_kernels->one)[e->format];
+
+            step = several ? MO_CPU_BLOCK_ROWS : 1;
+            for (int64_t i = expert > 0 ? ends[expert - 1] : 0;
+                 i < ends[expert]; i++) {
+                mo_cpu_block_data data = data_of(run, rows[i] / e->share);
+                float sums[MO_CPU_BLOCK_ROWS];
+                char *to = run->out + (size_t) (rows[i] * e->n + n) * size;
+
+                dot(weights, kernel->row_bytes, &data, e->k, sums);
+                if (kernel->elem == MO_ELEM_F32)
+                    memcpy(to, sums, (size_t) step * size);
+                else
+                    mo_tensor_narrow_f32(kernel->elem, sums, to, step);
+            }
+        }
+    }
+}
+
+static mo_status check_experts(const mo_call_experts *e,
+                               const mo_backend_operand *in,
+                               const mo_tensor_desc *out, mo_error *err)
+{
+    mo_elem elem = in[0].desc.elem;
+    int64_t row = mo_block_format_row_bytes(e->format, e->k), bytes, a, c;
+
+    if (!mo_elem_is_float(elem) || elem == MO_ELEM_F64 || out[0].elem != elem ||
+        mo_elem_is_float(in[2].desc.elem) || in[2].desc.elem == MO_ELEM_BOOL)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "a product of %s and experts in %s, chosen by %s, to %s "
+                       "cannot be run",
+                       mo_elem_name(elem), mo_block_format_name(e->format),
+                       mo_elem_name(in[2].desc.elem),
+                       mo_elem_name(out[0].elem));
+    if (row < 0 || e->share < 1 || !mo_int64_mul(row, e->n, &bytes) ||
+        !mo_int64_mul(bytes, e->experts, &bytes) ||
+        !mo_int64_mul(e->m / e->share, e->k, &a) ||
+        !mo_int64_mul(e->m, e->n, &c) ||
+        bytes != (int64_t) mo_tensor_desc_bytes(&in[1].desc) ||
+        a != mo_tensor_desc_elements(&in[0].desc) ||
+        e->m != mo_tensor_desc_elements(&in[2].desc) ||
+        c != mo_tensor_desc_elements(&out[0]))
+        return mo_fail(err, MO_E_INPUT, "experts do not fit their tensors");
+    return MO_OK;
+}
+
+static mo_status prepare_experts(mo_cpu_unit *unit, const mo_call *call,
+                                 const mo_backend_operand *in,
+                                 const mo_tensor_desc *out,
+                                 mo_cpu_kernel **kernel, size_t *workspace,
+                                 mo_error *err)
+{
+    const mo_call_experts *e = &call->u.experts;
+    mo_status status = check_experts(e, in, out, err);
+    size_t elements, number = sizeof(int64_t);
+    experts_kernel *k;
+
+    (void) unit;
+    if (status != MO_OK)
+        return status;
+    k = calloc(1, sizeof *k);
+    if (!k)
+        return mo_fail_memory(err);
+    k->experts = *e;
+    k->elem = in[0].desc.elem;
+    k->index_elem = in[2].desc.elem;
+    k->row_bytes = (size_t) mo_block_format_row_bytes(e->format, e->k);
+    k->quantized = mo_cpu_block_is_quantized(e->format);
+    k->converted = k->elem != MO_ELEM_F32;
+    k->data_rows = e->m / e->share;
+    k->blocks = e->k / MO_BLOCK_ELEMENTS;
+    k->chunk = mo_max_i64(JOB / (int64_t) (k->row_bytes + 1) /
+                              MO_CPU_BLOCK_ROWS * MO_CPU_BLOCK_ROWS,
+                          MO_CPU_BLOCK_ROWS);
+    k->chunks = mo_ceil_div(e->n, k->chunk);
+    elements = (size_t) (k->data_rows * e->k);
+    k->x_at = mo_cpu_append_part(workspace,
+                                 k->converted ? elements * sizeof(float) : 0);
+    k->q_at = mo_cpu_append_part(workspace, k->quantized ? elements : 0);
+    k->scales_at = mo_cpu_append_part(
+        workspace,
+        k->quantized ? (size_t) (k->data_rows * k->blocks) * sizeof(float) : 0);
+    k->offsets_at = mo_cpu_append_part(workspace, k->quantized ? elements : 0);
+    k->rows_at = mo_cpu_append_part(workspace, (size_t) e->m * number);
+    k->ends_at = mo_cpu_append_part(workspace, (size_t) e->experts * number);
+    k->active_at = mo_cpu_append_part(workspace, (size_t) e->experts * number);
+    *kernel = &k->base;
+    return MO_OK;
+}
+
+static mo_status run_experts(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
+                             const void *const *in, void *const *out,
+                             void *workspace, mo_error *err)
+{
+    const experts_kernel *k = (const experts_kernel *) kernel;
+    experts_run run = { k, unit->block_kernels, in, out[0], workspace };
+    mo_cpu_indices indices = { .data = in[2],
+                               .elem = k->index_elem,
+                               .first_wrong = -1 };
+    int64_t n_active = group_rows(&run, &indices);
+
+    if (k->quantized || k->converted)
+        mo_cpu_thread_pool_parallel_for(unit->pool, k->data_rows, 1, load_rows,
+                                        &run);
+    mo_cpu_thread_pool_parallel_for(unit->pool, n_active * k->chunks, 1,
+                                    multiply, &run);
+    return mo_cpu_index_status(&indices, k->experts.experts, err);
+}
+
+const mo_cpu_kernel_class mo_cpu_experts = { prepare_experts, run_experts,
+                                             NULL };
