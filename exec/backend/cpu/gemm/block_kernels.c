@@ -73,8 +73,8 @@ const mo_cpu_block_kernels *mo_cpu_block_kernels_find(const char *name)
 
 /* Adding 1.5 * 2^23 rounds to an integer, half to even, in the low bits. NaN
  * and infinity make the scale NaN or infinity. */
-static void quantize(mo_block_format format, const float *x, int64_t k,
-                     int8_t *q, float *scales, int32_t *offsets)
+void mo_cpu_block_quantize(mo_block_format format, const float *x, int64_t k,
+                           int8_t *q, float *scales, int32_t *offsets)
 {
     int zero = mo_cpu_block_zero(format);
 
@@ -229,7 +229,7 @@ DOT(bf16, BF16);
 
 const mo_cpu_block_kernels mo_cpu_block_kernels_generic = {
     .name = "plain",
-    .quantize = quantize,
+    .quantize = mo_cpu_block_quantize,
     .one = { [MO_BLOCK_F32] = dot_f32,
              [MO_BLOCK_F16] = dot_f16,
              [MO_BLOCK_BF16] = dot_bf16,

@@ -127,6 +127,9 @@ static inline float mo_cpu_block_round_scale(float scale)
                : scale;
 }
 
+/* The portable function. */
+mo_cpu_block_quantize_fn mo_cpu_block_quantize;
+
 /* Packs a quantized row as that row of a tile. */
 void mo_cpu_block_pack_row(const int8_t *q, const float *scales, int64_t blocks,
                            uint8_t zero, int row, uint8_t *tile,

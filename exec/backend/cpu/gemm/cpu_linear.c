@@ -28,7 +28,7 @@ enum {
     FEW_FOR_PANELS = 16,
     WEIGHTS = 64,    /* rows of weights whose results are stored at once */
     DATA = 256,      /* rows of data of a job of tiles */
-    JOB = 1 << 16,   /* bytes of weights of a job of dots */
+    JOB = 1 << 17,   /* bytes of weights of a job of dots */
     PANEL = 1 << 17, /* floats of a panel */
     DEPTH = 256,     /* elements of a row that are converted at once */
     TILE = MO_CPU_BLOCK_TILE
@@ -151,6 +151,9 @@ static void store_sums(const linear_run *run, int64_t m, int64_t n,
                         scratch + kernel->epilogue_at);
 }
 
+/* Rows that are multiplied at once are apart: each of them is followed by the
+ * one that is multiplied next, and processors prefetch several long streams
+ * sooner than short ones. */
 static void multiply_dots(void *context, int64_t begin, int64_t end, int worker)
 {
     const linear_run *run = context;
@@ -162,32 +165,39 @@ static void multiply_dots(void *context, int64_t begin, int64_t end, int worker)
                            ? (const float *) (void *) (shared + kernel->x_at)
                            : (const float *) run->in[0];
     float sums[FEW_FOR_PANELS][WEIGHTS];
+    mo_cpu_block_data data[FEW_FOR_PANELS];
 
+    for (int64_t m = 0; m < l->m; m++) {
+        int64_t b = m * kernel->blocks;
+
+        data[m] = (mo_cpu_block_data){
+            .x = all + m * l->k,
+            .q = (const int8_t *) shared + kernel->q_at + m * l->k,
+            .scales = (const float *) (void *) (shared + kernel->scales_at) + b,
+            .offsets =
+                (const int32_t *) (void *) (shared + kernel->offsets_at) +
+                b * MO_CPU_BLOCK_GROUPS,
+        };
+    }
     for (int64_t n = begin; n < end; n += WEIGHTS) {
         int64_t count = mo_min_i64(WEIGHTS, end - n);
+        int64_t apart = count / MO_CPU_BLOCK_ROWS;
 
-        for (int64_t r = 0, step; r < count; r += step) {
-            bool several = count - r >= MO_CPU_BLOCK_ROWS;
-
-            step = several ? MO_CPU_BLOCK_ROWS : 1;
+        for (int64_t m = 0; m < l->m; m++)
+            for (int64_t r = apart * MO_CPU_BLOCK_ROWS; r < count; r++)
+                kernels->one[l->format](weights_at(run, n + r),
+                                        kernel->row_bytes, &data[m], l->k,
+                                        &sums[m][r]);
+        for (int64_t r = 0; r < apart; r++)
             for (int64_t m = 0; m < l->m; m++) {
-                int64_t b = m * kernel->blocks;
-                mo_cpu_block_data data = {
-                    .x = all + m * l->k,
-                    .q = (const int8_t *) shared + kernel->q_at + m * l->k,
-                    .scales =
-                        (const float *) (void *) (shared + kernel->scales_at) +
-                        b,
-                    .offsets = (const int32_t *) (void *) (shared +
-                                                           kernel->offsets_at) +
-                               b * MO_CPU_BLOCK_GROUPS,
-                };
+                float some[MO_CPU_BLOCK_ROWS];
 
-                (several ? kernels->several : kernels->one)[l->format](
-                    weights_at(run, n + r), kernel->row_bytes, &data, l->k,
-                    &sums[m][r]);
+                kernels->several[l->format](weights_at(run, n + r),
+                                            (size_t) apart * kernel->row_bytes,
+                                            &data[m], l->k, some);
+                for (int64_t i = 0; i < MO_CPU_BLOCK_ROWS; i++)
+                    sums[m][r + i * apart] = some[i];
             }
-        }
         for (int64_t m = 0; m < l->m; m++)
             store_sums(run, m, n, count, sums[m], scratch);
     }

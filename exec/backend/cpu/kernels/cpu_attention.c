@@ -5,6 +5,9 @@
  * For a block of queries, a GEMM computes the scores against all keys, softmax
  * runs row by row while they are in the cache, and a second GEMM multiplies by
  * the values. The division by the sums comes last, where it is less work.
+ *
+ * For few queries, as of one token, keys and values are not packed for a GEMM
+ * but read once, as they are.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +16,7 @@
 #include "base/minmax.h"
 #include "exec/backend/check_call.h"
 #include "exec/backend/cpu/unit/cpu_unit.h"
+#include "exec/backend/cpu/kernels/few_queries.h"
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/gemm/packed_gemm.h"
 #include "exec/backend/cpu/pointwise/compiled_program.h"
@@ -110,7 +114,7 @@ static float softmax_row(float *scores, int64_t n, float scale,
     return view->zero_if_masked && sum == 0 ? 1 : sum;
 }
 
-enum { QUERIES_AT_ONCE = 56 };
+enum { QUERIES_AT_ONCE = 56, FEW_QUERIES = 8 };
 
 typedef struct attention_kernel {
     mo_cpu_kernel base;
@@ -118,6 +122,7 @@ typedef struct attention_kernel {
     mo_elem elem, kv_elem, mask_elem, sink_elem;
     int64_t batches;
     int64_t parts;               /* jobs of a batch, split by queries */
+    bool few;                    /* queries: nothing is packed */
     mo_cpu_point_program *score; /* or NULL */
     mo_cpu_epilogue epilogue;
     size_t q_at, k_at, v_at, scores_at, mask_at, out_at, program_at, scratch;
@@ -138,11 +143,14 @@ static void divide_scratch(const mo_cpu_unit *unit, attention_kernel *k)
 
     k->q_at = append_floats(&end, floats ? 0 : QUERIES_AT_ONCE * c->width);
     k->k_at = append_floats(
-        &end,
-        mo_cpu_gemm_panel_columns(unit->micro_kernels, c->keys) * c->width);
+        &end, k->few ? 0
+                     : mo_cpu_gemm_panel_columns(unit->micro_kernels, c->keys) *
+                           c->width);
     k->v_at = append_floats(
-        &end,
-        mo_cpu_gemm_panel_columns(unit->micro_kernels, c->v_width) * c->keys);
+        &end, k->few
+                  ? MO_CPU_VALUES_AT_ONCE * c->v_width
+                  : mo_cpu_gemm_panel_columns(unit->micro_kernels, c->v_width) *
+                        c->keys);
     k->scores_at = append_floats(&end, QUERIES_AT_ONCE * c->keys);
     k->mask_at = append_floats(&end, c->has_mask ? c->keys : 0);
     k->out_at = append_floats(&end, floats ? 0 : QUERIES_AT_ONCE * c->v_width);
@@ -215,6 +223,7 @@ static mo_status prepare_attention(mo_cpu_unit *unit, const mo_call *call,
     for (int d = 0; d < k->call.n_batch; d++)
         k->batches *= k->call.extent[d];
     k->parts = count_parts(unit, k);
+    k->few = k->call.queries <= FEW_QUERIES;
     status = mo_cpu_epilogue_init(call, &out[0], &k->epilogue, err);
     if (status == MO_OK)
         status = make_score(k, err);
@@ -231,6 +240,7 @@ static mo_status prepare_attention(mo_cpu_unit *unit, const mo_call *call,
 typedef struct attention_run {
     const attention_kernel *kernel;
     const mo_cpu_micro_kernels *micro_kernels;
+    const mo_cpu_block_kernels *block_kernels;
     const void *const *in;
     void *out;
     void *workspace;
@@ -311,13 +321,20 @@ static head head_of(const attention_run *run, int64_t batch, int worker)
     return h;
 }
 
+static mo_cpu_matrix_view values_of(const head *h)
+{
+    const attention_kernel *k = h->run->kernel;
+
+    return (mo_cpu_matrix_view){ h->run->in[2], k->kv_elem, h->v, k->call.v_row,
+                                 1 };
+}
+
 static void pack_keys_and_values(const head *h)
 {
     const attention_kernel *k = h->run->kernel;
     const mo_call_attention *c = &k->call;
     mo_cpu_matrix_view keys = { h->run->in[1], k->kv_elem, h->k, 1, c->k_row };
-    mo_cpu_matrix_view values = { h->run->in[2], k->kv_elem, h->v, c->v_row,
-                                  1 };
+    mo_cpu_matrix_view values = values_of(h);
 
     mo_cpu_gemm_pack_panels(h->run->micro_kernels, &keys, c->width, h->keys, 0,
                             c->width, part_of(h, k->k_at));
@@ -438,16 +455,30 @@ static void attend_queries(const head *h, int64_t first, int64_t n)
                             .c = scores,
                             .pitch = h->keys };
 
-    mo_cpu_gemm_run(&product);
+    if (k->few)
+        mo_cpu_few_queries_score(h->run->block_kernels,
+                                 &(mo_cpu_matrix_view){ h->run->in[1],
+                                                        k->kv_elem, h->k,
+                                                        c->k_row, 1 },
+                                 h->keys, c->width, rows, n, scores);
+    else
+        mo_cpu_gemm_run(&product);
     softmax_scores(h, first, n, scores, shares);
-    for (int64_t i = 0; i < n; i++)
-        rows[i] = scores + i * h->keys;
-    product.depth = h->keys;
-    product.panels = part_of(h, k->v_at);
-    product.columns = c->v_width;
-    product.c = out;
-    product.pitch = pitch;
-    mo_cpu_gemm_run(&product);
+    if (k->few) {
+        mo_cpu_matrix_view values = values_of(h);
+
+        mo_cpu_few_queries_add_values(&values, h->keys, c->v_width, scores, n,
+                                      part_of(h, k->v_at), out, pitch);
+    } else {
+        for (int64_t i = 0; i < n; i++)
+            rows[i] = scores + i * h->keys;
+        product.depth = h->keys;
+        product.panels = part_of(h, k->v_at);
+        product.columns = c->v_width;
+        product.c = out;
+        product.pitch = pitch;
+        mo_cpu_gemm_run(&product);
+    }
     for (int64_t i = 0; i < n; i++)
         scale_scores(out + i * pitch, c->v_width, shares[i], NULL);
     for (int64_t i = 0; i < n && !mo_cpu_epilogue_is_identity(&k->epilogue);
@@ -471,7 +502,8 @@ static void run_part(void *context, int64_t begin, int64_t end, int worker)
             blocks * (part + 1) / k->parts * QUERIES_AT_ONCE, k->call.queries);
 
         h.keys = count_keys(&h, first, last);
-        pack_keys_and_values(&h);
+        if (!k->few)
+            pack_keys_and_values(&h);
         for (int64_t q = first; q < last; q += QUERIES_AT_ONCE)
             attend_queries(&h, q, mo_min_i64(QUERIES_AT_ONCE, last - q));
     }
@@ -482,7 +514,9 @@ static mo_status run_attention(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                                void *workspace, mo_error *err)
 {
     const attention_kernel *k = (const attention_kernel *) kernel;
-    attention_run run = { k, unit->micro_kernels, in, out[0], workspace };
+    attention_run run = {
+        k, unit->micro_kernels, unit->block_kernels, in, out[0], workspace
+    };
 
     (void) err;
     if (k->call.queries > 0 && k->call.v_width > 0)
