@@ -230,6 +230,7 @@ static const char *const unchecked[] = {
     "LeakyReLU",
     "LayerNormalization",
     "Linear",
+    "LinearExperts",
     "MaskedFill",
     "Reciprocal",
     "ReLU6",
