@@ -135,9 +135,10 @@ static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
         .ids = g->ids,
         .ns = ns,
         .n = g->n,
-        .stopped_by = interrupt != 0       ? mo_exec_signals_name(interrupt)
-                      : g->n < g->n_wanted ? "--stop"
-                                           : NULL,
+        .planned = o->dry_run ? g->n_wanted : 0,
+        .stopped_by = interrupt != 0 ? mo_exec_signals_name(interrupt)
+                      : !o->dry_run && g->n < g->n_wanted ? "--stop"
+                                                          : NULL,
         .predicted_first_ns = mo_generate_predicted_first_ns(g),
         .predicted_token_ns = plan->phases[1].predicted_ns,
         .devices = devices,
@@ -202,7 +203,7 @@ mo_status mo_cli_exec_generate(mo_exec_options *o,
     mo_status status = mo_generate_open(o, job->plan, rank == 0, &g, err);
 
     mo_measure_load_read(NULL, &load);
-    if (status == MO_OK) {
+    if (status == MO_OK && !o->dry_run) {
         options.n_requests = mo_generate_n_requests(&g);
         mo_driver_log_step(&o->logger, &step, "generating");
         status = mo_pipeline_run(job->plan, &options, &result, err);

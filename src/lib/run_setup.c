@@ -88,6 +88,7 @@ static mo_status make_phases(mo_lib_run *run, mo_error *err)
 static mo_status make_plan(mo_lib_run *run, mo_error *err)
 {
     const moirai_placement *p = run->placement;
+    const moirai_graph *placed = p->instance->graph;
     const mo_exec_options *o = &run->options;
     mo_review *r = &run->job.review;
     mo_status status = MO_OK;
@@ -96,6 +97,7 @@ static mo_status make_plan(mo_lib_run *run, mo_error *err)
         return mo_fail(err, MO_E_INPUT, "the placement is not valid: %.900s",
                        moirai_placement_violation(p, 0));
     *r = mo_lib_instance_review(p->instance);
+    run->options.prepare.read = (placed->fine ? placed->fine : placed)->read;
     r->evaluation = p->evaluation;
     run->job.valid = true;
     /* The folder of the graph is where its weights are. */
@@ -142,7 +144,11 @@ void mo_lib_run_clear(mo_lib_run *run)
         mo_weights_free(job->others[i]);
     free(job->others);
     mo_weights_free(job->constants);
+    for (int p = 0; p < MO_LLM_N_PHASES; p++)
+        mo_graph_free(job->phases[p]);
     free(job->folder);
+    free(job->target);
+    free(job->allowed);
     mo_prepare_free_phases(job->review.problem.phases,
                            job->review.problem.n_phases);
     mo_exec_units_clear(&run->units);

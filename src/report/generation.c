@@ -92,8 +92,9 @@ void mo_report_generation_text(const mo_report_generation *g, mo_out *out)
     token_times t = measure(g);
     char text[MO_FORMAT_SIZE];
 
-    mo_out_printf(out, "%-12s%" PRId64 " after a prompt of %" PRId64, "tokens",
-                  g->n, g->prompt);
+    mo_out_printf(out, "%-12s%" PRId64 " after a prompt of %" PRId64,
+                  g->planned > 0 ? "planned" : "tokens",
+                  g->planned > 0 ? g->planned : g->n, g->prompt);
     if (g->loaded > 0)
         mo_out_printf(out, ", of which %" PRId64 " were loaded", g->loaded);
     if (g->batch > 1)
@@ -114,6 +115,11 @@ void mo_report_generation_text(const mo_report_generation *g, mo_out *out)
     }
     if (!g->trusted)
         mo_out_printf(out, "%-12s%s\n", "predicted", MO_REPORT_NO_PREDICTION);
+    else if (g->planned > 0) {
+        put_time("predicted   first token ", g->predicted_first_ns, out);
+        put_time(", a token ", g->predicted_token_ns, out);
+        mo_out_text(out, "\n");
+    }
     if (g->load)
         mo_out_printf(out, "%-12s%s\n", "not quiet", g->load);
     mo_out_printf(out, "%-12s%s\n", "precision", g->precision);
@@ -165,6 +171,7 @@ void mo_report_generation_json(const mo_report_generation *g, mo_out *out)
     mo_json_put_int(&w, "loaded", g->loaded);
     if (g->capacity < INT64_MAX)
         mo_json_put_int(&w, "capacity", g->capacity);
+    mo_json_put_int(&w, "planned", g->planned);
     mo_json_put_int(&w, "tokens", g->n);
     mo_json_put_bool(&w, "stopped", g->stopped_by);
     if (g->stopped_by)

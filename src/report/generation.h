@@ -32,6 +32,7 @@ typedef struct mo_report_generation {
     const int64_t *ids; /* [n][batch] */
     const int64_t *ns; /* by step: from the end of the step before to its end */
     int64_t n;
+    int64_t planned;        /* tokens of a plan that was not run; else 0 */
     const char *stopped_by; /* "--stop", "SIGINT"; NULL: made all */
     int64_t predicted_first_ns, predicted_token_ns;
     /* By token, between devices: bytes of all values, and of states. */

@@ -51,6 +51,9 @@ assert said["p50_us"] <= said["p95_us"] <= said["p99_us"]
 assert said["first_token_us"] > 0 and said["tokens_per_second"] > 0
 END
 ok "the report has them" "$python" facts.py
+exits "nothing is run" 0 generate 3 --dry-run --save-states none chat.xml
+ok "but planned" grep -q '^planned  *3 after a prompt of 7, 2 sequences$' err
+ok "and nothing is written" test ! -s out -a ! -e none
 complains "one more than the states hold" 1 "give --generate $steps at most" \
     generate $((steps + 1)) chat.xml
 exits "without fusion" 0 generate "$steps" -q --no-fuse chat.xml

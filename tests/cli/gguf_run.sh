@@ -11,6 +11,8 @@ unset MOIRAI_CLUSTER MOIRAI_PATH
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
 python=${MOIRAI_PYTHON:-python3}
+source=$(cd "$top_srcdir" && pwd -P)
+build=$(cd "$top_builddir" && pwd -P)
 ok "decoders are written" "$python" "$top_srcdir/tests/cli/gguf_case.py" "$work"
 cd "$work" || exit 1
 steps=$(wc -l <llama-f32.ids | tr -d ' ')
@@ -106,6 +108,27 @@ ok "states are in f16" "$python" facts.py
 ok "shards: placed" place shards-00001-of-00002.gguf shards.sol --method single
 exits "shards: tokens are generated" 0 generate "$steps" shards.sol
 ok "shards: the same" cmp out llama-q4_0.ids
+
+# Without a placement, behind a link as in caches of downloads, and by the
+# library, which trees with sanitizers do not have.
+mkdir cache
+mv llama-q4_0.gguf cache/blob
+ln -s cache/blob llama-q4_0.gguf
+exits "a file on one device" 0 generate "$steps" llama-q4_0.gguf
+ok "the same tokens" cmp out llama-q4_0.ids
+MOIRAI_LIBRARY=$build/src/lib/libmoirai.so.1.0.0
+PYTHONPATH=$source/contrib/python
+export MOIRAI_LIBRARY PYTHONPATH
+cat >library.py <<'END'
+from array import array
+import moirai
+ids = array("q", open("ids.npy", "rb").read()[128:]).tolist()
+wanted = [int(line) for line in open("llama-q4_0.ids")]
+placement = moirai.open("shards.sol")
+assert list(placement.generate(ids, len(wanted), threads=1)) == wanted
+END
+[ ! -e "$MOIRAI_LIBRARY" ] ||
+    ok "the library generates them, too" "$python" library.py
 
 # What is not run is refused in one line.
 complains "one token too many" 1 "give --generate 32 at most" generate 33 \

@@ -309,11 +309,10 @@ complains "another format" 1 "--for vllm takes a folder of transformers" \
     moirai -q --for vllm -c inter-server dense.gguf
 complains "a graph" 1 "--for llama.cpp takes a GGUF file" \
     moirai -q --for llama.cpp -c inter-server inception.graphml
-complains "a GGUF file is placed first" 1 \
-    "place it with --prompt and --generate, and run it with --generate" \
+complains "a GGUF file is run as an answer" 1 "give --generate TOKENS" \
     moirai-exec dense.gguf
 complains "all that is computed must be there" 1 "has no key 'llama." \
-    moirai-exec --generate 4 --value prompt=20,generate=4 dense.gguf
+    moirai-exec --generate 4 dense.gguf
 complains "nor are folders of transformers" 1 \
     "moirai --for vllm prints, or export the model" moirai-exec "$folder"
 complains "standard input" 2 "needs the name of a file" \

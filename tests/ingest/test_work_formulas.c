@@ -153,8 +153,8 @@ static const struct formula {
     /* 2 * (8 * 6) * 5, and an addition each with a bias: 480 + 48. */
     { "Linear", NULL, "2,4,5|6,5", "2,4,6", 480 },
     { "Linear", NULL, "2,4,5|6,5|6", "2,4,6", 528 },
-    /* Two experts for each of 4 rows: 2 * (8 * 6) * 5. */
-    { "LinearExperts", NULL, "4,1,5|3,6,5|4,2", "4,2,6", 480 },
+    { "LinearExperts", NULL, "4,5|8,6,5|4", "4,6", 240 },
+    { "LinearExperts", NULL, "4,5|8,6,5|4,3", "4,3,6", 720 },
     { "Gemm", NULL, "4,5|5,6|6", "4,6", 264 }, /* 240 + 24 */
     { "Gemm", "{\"transA\":1}", "5,4|5,6", "4,6", 240 },
     { "Addmm", NULL, "6|4,5|5,6", "4,6", 264 }, /* 240 + 24 */

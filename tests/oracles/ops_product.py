@@ -119,6 +119,24 @@ def _(c):
     return c.stands_for("Linear", inputs, {}, made)
 
 
+@case("LinearExperts")
+def _(c):
+    """Each row of data times the weights of one expert, or of several."""
+    inside, outside = c.dims(2, 1, 30)
+    experts, rows = c.randint(1, 5), c.dims(c.randint(0, 2), 1, 5)
+    chosen = c.given(c.numbers.randint(
+        0, experts, rows + c.dims(c.randint(0, 1), 1, 4)).astype("int64"))
+    several = len(chosen.shape) > len(rows)
+    data = c.data(rows + [inside])
+    weights = c.data([experts, outside, inside])
+    picked = ops.gather(weights, chosen, c.const(0))
+    column = ops.unsqueeze(data, c.const([-1]))
+    if several:
+        column = ops.unsqueeze(column, c.const([-3]))
+    made = ops.squeeze(ops.matmul(picked, column, False, False), c.const([-1]))
+    return c.stands_for("LinearExperts", [data, weights, chosen], {}, made)
+
+
 def sum_of(c, product, added):
     """The product and what is added, each with a factor or without."""
     alpha, beta = c.choice([(1, 1), (0.5, 1), (1, -2), (2, 0.25)])

@@ -3,6 +3,7 @@
 
 #include "driver/exec/exec_job.h"
 
+#include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include "exec/plan/build.h"
 #include "exec/plan/verify/verify.h"
 #include "exec/tensor/mmap_file.h"
+#include "exec/tensor/npy.h"
 #include "graph/graph.h"
 #include "ingest/read.h"
 #include "ingest/work/weight_attrs.h"
@@ -35,6 +37,8 @@ void mo_exec_job_clear(mo_exec_job *job)
     for (int p = 0; p < MO_LLM_N_PHASES; p++)
         mo_graph_free(job->phases[p]);
     free(job->folder);
+    free(job->target);
+    free(job->allowed);
     mo_path_list_clear(&job->hints);
     mo_review_clear(&job->review);
     mo_bundle_sources_clear(&job->sources);
@@ -98,6 +102,28 @@ static mo_status open_bundle(const mo_exec_options *o, const char **path,
                                   err);
 }
 
+/* A language model that was not placed runs with the lengths of this run; its
+ * prompt is by default a short one. */
+static mo_status take_lengths(const mo_exec_options *o,
+                              mo_prepare_options *prepare, mo_exec_job *job,
+                              mo_error *err)
+{
+    mo_tensor_desc prompt = { .shape = { 2, { 1, 16 } } };
+    mo_status status =
+        o->prompt ? mo_npy_read_desc(o->prompt, &prompt, err) : MO_OK;
+
+    if (status != MO_OK)
+        return status;
+    snprintf(job->lengths, sizeof job->lengths,
+             "prompt=%" PRId64 ",generate=%" PRId64,
+             prompt.shape.rank == 2 ? mo_max_i64(prompt.shape.dims[1], 1) : 1,
+             o->generate);
+    job->lengths_item = job->lengths;
+    prepare->read.values =
+        (mo_option_list){ .items = &job->lengths_item, .count = 1 };
+    return MO_OK;
+}
+
 mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                            mo_exec_job *job, mo_error *err)
 {
@@ -123,6 +149,9 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
             status = mo_read_find_format(input, &format, err);
         mo_input_close(input);
         job->alone = format != NULL;
+        if (status == MO_OK && job->alone && format->read_phases &&
+            o->generate > 0 && prepare.read.values.count == 0)
+            status = take_lengths(o, &prepare, job, err);
     }
     if (status == MO_OK && job->alone && from.graph)
         status = mo_fail(err, MO_E_USAGE,
@@ -252,8 +281,13 @@ static mo_status check_phases(const mo_exec_options *o, const mo_exec_job *job,
     return MO_OK;
 }
 
-static mo_status fail_format(const mo_read_format *format, mo_error *err)
+static mo_status fail_format(const mo_read_format *format, bool alone,
+                             mo_error *err)
 {
+    if (format->read_phases && alone)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "is a GGUF file, which runs as prompt and answer only: "
+                       "give --generate TOKENS");
     if (format->read_phases)
         return mo_fail(err, MO_E_SUPPORT,
                        "is a GGUF file, which runs as prompt and answer only: "
@@ -272,10 +306,9 @@ static mo_status read_phases(const mo_exec_options *o, mo_exec_job *job,
                              mo_error *err)
 {
     const char *path = job->review.located.graph;
-    const mo_locate_query given = { .read = o->prepare.read };
+    mo_locate_query given = { .read = o->prepare.read };
     mo_provenance_texts texts;
-    const mo_read_options read =
-        mo_locate_read_options(&given, &job->review.origin, &texts);
+    mo_read_options read;
     const mo_read_format *format = NULL;
     mo_input *input;
     struct stat about;
@@ -287,15 +320,38 @@ static mo_status read_phases(const mo_exec_options *o, mo_exec_job *job,
         return MO_OK;
     if (mo_read_find_format(input, &format, NULL) != MO_OK)
         format = NULL;
+    if (job->lengths_item)
+        given.read.values =
+            (mo_option_list){ .items = &job->lengths_item, .count = 1 };
+    read = mo_locate_read_options(&given, &job->review.origin, &texts);
     if (format && format->summarize) {
         mo_input_accept_binary(input);
         status = format->read_phases && job->review.problem.fine->phases &&
                          o->generate > 0
                      ? format->read_phases(input, &read, job->phases, err)
-                     : fail_format(format, err);
+                     : fail_format(format, job->alone, err);
     }
     mo_input_close(input);
     return status;
+}
+
+/* The file of a language model has its weights, also behind a link: caches of
+ * downloads consist of them. */
+static mo_status allow_target(mo_exec_job *job, mo_weights_options *weights,
+                              mo_error *err)
+{
+    size_t n = weights->n_allowed;
+
+    job->target = realpath(job->review.located.graph, NULL);
+    job->allowed = calloc(n + 1, sizeof *job->allowed);
+    if (!job->target || !job->allowed)
+        return mo_fail_memory(err);
+    if (n > 0)
+        memcpy(job->allowed, weights->allowed, n * sizeof *job->allowed);
+    job->allowed[n] = dirname(job->target);
+    weights->allowed = job->allowed;
+    weights->n_allowed = n + 1;
+    return MO_OK;
 }
 
 /* Random weights are held in memory together with their packed copies; fails
@@ -327,7 +383,7 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
 {
     const char *graph = job->review.located.graph;
     bool random = o->weights != MO_EXEC_NO_SEED;
-    const mo_weights_options options = {
+    mo_weights_options options = {
         .folder = job->folder,
         .random = random,
         .seed = random ? (uint64_t) o->weights : 0,
@@ -348,6 +404,8 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
 
     if (status == MO_OK)
         status = check_phases(o, job, err);
+    if (status == MO_OK && job->phases[0])
+        status = allow_target(job, &options, err);
     if (status == MO_OK && !job->phases[0])
         status = check_made_up(job->review.problem.fine, random,
                                o->wants.memory_mib << 20, err);
@@ -447,6 +505,8 @@ mo_status mo_exec_job_digest(const mo_exec_options *o, const mo_exec_job *job,
         mo_digest_int(all, (int64_t) mo_weights_fingerprint(job->constants));
         mo_digest_int(all, o->weights);
         mo_digest_int(all, o->seed);
+        mo_digest_int(all, o->load_states != NULL);
+        mo_digest_int(all, o->save_states != NULL);
         mo_digest_text(all, o->wants.precision);
         *digest = mo_digest_value(all);
     }

@@ -24,6 +24,11 @@ typedef struct mo_exec_job {
     bool alone;                  /* a bare graph: all ops on one device */
     bool valid;                  /* the solution passed validation */
     char *folder;                /* of the graph and its weights */
+    char *target;                /* of a language model in a file: where the
+                                    file is that this name links to, or NULL */
+    const char **allowed;        /* folders of weights, or NULL */
+    char lengths[64];            /* of a language model, as of --value */
+    const char *lengths_item;    /* points to them */
     mo_path_list hints;          /* of mo_read_options, from files of inputs */
     mo_bundle *bundle;           /* that the job came in, or NULL */
     mo_bundle_sources sources;   /* of its weights */

@@ -281,7 +281,7 @@ mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_plan *plan,
     g->plan = plan;
     g->n_wanted = o->generate;
     status = check_plan(g, err);
-    if (status == MO_OK && o->save_states)
+    if (status == MO_OK && o->save_states && !o->dry_run)
         status = mo_generate_make_folder(o->save_states, err);
     if (status != MO_OK || !speaks)
         return status;

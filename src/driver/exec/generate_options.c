@@ -17,7 +17,6 @@ static mo_status check_single(const mo_exec_options *o, mo_error *err)
         { o->reference != NULL, "--reference" },
         { o->outputs[MO_EXEC_OUTPUT_TRACE].path != NULL, "--trace" },
         { o->outputs[MO_EXEC_OUTPUT_PAGE].path != NULL, "--report-html" },
-        { o->dry_run, "--dry-run" },
         { o->wants.eager, "--eager" },
         { o->bundle != NULL, "--bundle" },
         { o->output != NULL, "--output" },

@@ -29,7 +29,7 @@ static bool is_usable(const mo_cpu_block_kernels *kernels)
         return vnni;
     if (kernels == &mo_cpu_block_kernels_avx2)
         return avx2;
-#elif defined(__aarch64__)
+#elif defined(MO_CPU_BLOCK_DOTPROD)
     if (kernels == &mo_cpu_block_kernels_dotprod)
 #if defined(__linux__)
         return getauxval(AT_HWCAP) & HWCAP_ASIMDDP;
@@ -46,7 +46,7 @@ static const mo_cpu_block_kernels *const all_kernels[] = {
     &mo_cpu_block_kernels_amx,
     &mo_cpu_block_kernels_vnni,
     &mo_cpu_block_kernels_avx2,
-#elif defined(__aarch64__)
+#elif defined(MO_CPU_BLOCK_DOTPROD)
     &mo_cpu_block_kernels_dotprod,
 #endif
     &mo_cpu_block_kernels_generic,

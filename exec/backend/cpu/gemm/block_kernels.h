@@ -22,6 +22,13 @@
 #include "exec/tensor/block_format.h"
 #include "exec/tensor/half.h"
 
+/* Clang has instructions that the target lacks as functions since version 16.
+ */
+#if defined(__aarch64__) && (defined(__ARM_FEATURE_DOTPROD) ||                 \
+                             !defined(__clang__) || __clang_major__ >= 16)
+#define MO_CPU_BLOCK_DOTPROD 1
+#endif
+
 enum {
     MO_CPU_BLOCK_ROWS = 4,   /* of weights, multiplied at once */
     MO_CPU_BLOCK_GROUPS = 8, /* of four elements in a block */
@@ -96,7 +103,7 @@ extern const mo_cpu_block_kernels mo_cpu_block_kernels_vnni;
 extern const mo_cpu_block_kernels mo_cpu_block_kernels_avx2;
 /* Returns whether processor and system support AMX; asks the system for it. */
 bool mo_cpu_block_kernels_amx_usable(void);
-#elif defined(__aarch64__)
+#elif defined(MO_CPU_BLOCK_DOTPROD)
 extern const mo_cpu_block_kernels mo_cpu_block_kernels_dotprod;
 #endif
 extern const mo_cpu_block_kernels mo_cpu_block_kernels_generic;

@@ -59,6 +59,7 @@ BLOCK_INLINE void unpack_rows(mo_block_format format, const char *weights,
             const char *block = weights + (size_t) r * row_bytes;
             __m256i w = zero;
 
+            _mm_prefetch(block + AHEAD, _MM_HINT_T0);
             if (r < n_rows && format == MO_BLOCK_Q8_0)
                 w = _mm256_loadu_si256(
                     (const __m256i *) (const void *) (block + 2));
@@ -83,25 +84,43 @@ BLOCK_TARGET static void unpack(mo_block_format format, const void *weights,
     }
 }
 
-/* The sums of q_w, times -128, by dot products with ones. */
+/* Returns the sums of q + 128 of eight rows: those of eight bytes, of four
+ * times two rows in 16 bits each, are added across. */
+BLOCK_INLINE __m256i add_rows(const int8_t *q)
+{
+    const __m512i zero = _mm512_setzero_si512();
+    __m512i sums = zero;
+
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        __m512i two = _mm512_xor_si512(_mm512_loadu_si512(q + 64 * i),
+                                       _mm512_set1_epi8(-128));
+
+        sums = _mm512_or_si512(
+            sums, _mm512_slli_epi64(_mm512_sad_epu8(two, zero), 16 * i));
+    }
+    sums = _mm512_add_epi16(sums, _mm512_shuffle_epi32(sums, 0x4e));
+    sums = _mm512_add_epi16(sums, _mm512_permutex_epi64(sums, 0x4e));
+    /* Even rows are in the lower half, odd ones in the upper. */
+    return _mm256_cvtepu16_epi32(_mm_unpacklo_epi16(
+        _mm512_castsi512_si128(sums), _mm512_extracti32x4_epi32(sums, 2)));
+}
+
+/* The sums of q_w, times -128. */
 BLOCK_TARGET static void unpack_offsets(mo_block_format format,
                                         const void *weights, size_t row_bytes,
                                         int64_t blocks, int n_rows,
                                         const mo_cpu_block_weights *to)
 {
-    unpack(format, weights, row_bytes, blocks, n_rows, to);
-    for (int64_t i = 0; i < blocks * TILE; i++) {
-        __m256i w =
-            _mm256_loadu_si256((const __m256i *) (const void *) to->q + i);
-        __m256i four =
-            _mm256_dpbusd_epi32(_mm256_setzero_si256(), _mm256_set1_epi8(1), w);
-        __m128i two = _mm_add_epi32(_mm256_castsi256_si128(four),
-                                    _mm256_extracti128_si256(four, 1));
+    const __m256i all = _mm256_set1_epi32(128 * MO_BLOCK_ELEMENTS);
 
-        two = _mm_add_epi32(two, _mm_shuffle_epi32(two, 0x4e));
-        two = _mm_add_epi32(two, _mm_shuffle_epi32(two, 0xb1));
-        to->offsets[i] = -128 * _mm_cvtsi128_si32(two);
-    }
+    unpack(format, weights, row_bytes, blocks, n_rows, to);
+    for (int64_t i = 0; i < blocks * TILE; i += 8)
+        _mm256_storeu_si256(
+            (__m256i *) (void *) (to->offsets + i),
+            _mm256_slli_epi32(
+                _mm256_sub_epi32(all, add_rows(to->q + i * MO_BLOCK_ELEMENTS)),
+                7));
 }
 
 /* Stores the transpose of the sums: rows of data. */

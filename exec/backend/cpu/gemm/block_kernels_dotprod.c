@@ -6,14 +6,18 @@
  * Products of tiles take four rows of weights at a time; each has four
  * registers with the sums of 16 rows of data.
  */
-#if defined(__aarch64__)
+#include "exec/backend/cpu/gemm/block_kernels.h"
+
+#if defined(MO_CPU_BLOCK_DOTPROD)
 
 #include <arm_neon.h>
 #include <string.h>
 
-#include "exec/backend/cpu/gemm/block_kernels.h"
-
+#if defined(__ARM_FEATURE_DOTPROD)
+#define BLOCK_TARGET
+#else
 #define BLOCK_TARGET __attribute__((target("arch=armv8.2-a+dotprod")))
+#endif
 #define BLOCK_INLINE BLOCK_TARGET static inline __attribute__((always_inline))
 
 enum { TILE = MO_CPU_BLOCK_TILE, TILE_BYTES = TILE * MO_BLOCK_ELEMENTS };
