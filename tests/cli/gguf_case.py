@@ -13,6 +13,7 @@ import sys
 WIDTH, HEADS, GROUPS, INNER, VOCABULARY = 64, 4, 2, 96, 61
 PROMPT, STEPS, EPS, WINDOW = 9, 24, 1e-5, 7
 USED, ORIGINAL, AMPLITUDE = 2, 24, 1.25
+RANK, CONTENT, PLACE, SCALE = 32, 16, 8, 1.5
 F32, F16, Q4_0, Q5_0, Q8_0, BF16 = 0, 1, 2, 6, 8, 30
 TYPES = {"f32": F32, "f16": F16, "q4_0": Q4_0, "q8_0": Q8_0, "bf16": BF16}
 
@@ -133,6 +134,7 @@ class Decoder:
         self.head, self.base, self.scale, self.cache = head, base, scale, cache
         self.is_gemma = architecture == "gemma3"
         self.is_oss = architecture == "gpt-oss"
+        self.is_latent = architecture == "deepseek2"
         self.experts = experts
         w = self.weights = Weights(f"{name}{seed}", kind)
         self.keys = {
@@ -159,6 +161,19 @@ class Decoder:
         if experts:
             self.keys[f"{architecture}.expert_count"] = experts
             self.keys[f"{architecture}.expert_used_count"] = USED
+        if self.is_latent:
+            self.keys |= {
+                "deepseek2.attention.head_count_kv": 1,
+                "deepseek2.attention.key_length": RANK + PLACE,
+                "deepseek2.attention.value_length": RANK,
+                "deepseek2.attention.key_length_mla": CONTENT + PLACE,
+                "deepseek2.attention.value_length_mla": head,
+                "deepseek2.attention.kv_lora_rank": RANK,
+                "deepseek2.rope.dimension_count": PLACE,
+                "deepseek2.leading_dense_block_count": 1,
+                "deepseek2.expert_gating_func": 2,
+                "deepseek2.expert_weights_norm": 1,
+                "deepseek2.expert_weights_scale": SCALE}
         if architecture == "phi3":
             self.keys["phi3.rope.scaling.original_context_length"] = ORIGINAL
             self.keys["phi3.rope.scaling.attn_factor"] = AMPLITUDE
@@ -193,15 +208,30 @@ class Decoder:
             q, k, v = (sizes.pop(f"attn_{name}")[0] for name in "qkv")
             sizes["attn_qkv"] = q + k + v, WIDTH
             sizes["ffn_up"] = 2 * sizes.pop("ffn_gate")[0], WIDTH
-        if self.experts:
+        experts = self.experts
+        if self.is_latent:
+            for name in "qkv":
+                del sizes[f"attn_{name}"]
+            sizes["attn_q"] = HEADS * (CONTENT + PLACE), WIDTH
+            sizes["attn_kv_a_mqa"] = RANK + PLACE, WIDTH
+            w.matrix(f"{at}attn_k_b.weight", RANK, CONTENT, 0.5, HEADS)
+            w.matrix(f"{at}attn_v_b.weight", self.head, RANK, 0.5, HEADS)
+            norms["attn_kv_a_norm"] = RANK
+            if at == "blk.0.":
+                experts = 0
+            else:
+                w.vector(f"{at}exp_probs_b.bias", experts, -8, 8)
+                for name in ("ffn_gate", "ffn_up", "ffn_down"):
+                    w.matrix(f"{at}{name}_shexp.weight", *sizes[name], 0.5)
+        if experts:
             w.matrix(f"{at}ffn_gate_inp.weight", self.experts, WIDTH, 0.5,
                      kind="f32")
         for name, (rows, columns) in sizes.items():
-            experts = self.experts if name.startswith("ffn") else 0
-            name += "_exps" if experts else ""
-            w.matrix(f"{at}{name}.weight", rows, columns, 0.5, experts)
+            of = experts if name.startswith("ffn") else 0
+            name += "_exps" if of else ""
+            w.matrix(f"{at}{name}.weight", rows, columns, 0.5, of)
             if self.is_oss:
-                w.vector(f"{at}{name}.bias", rows, -32, 32, experts)
+                w.vector(f"{at}{name}.bias", rows, -32, 32, of)
         if self.architecture == "phi3":
             w.divide(f"{at}attn_qkv.weight", attn_q=q, attn_k=k, attn_v=v)
             w.divide(f"{at}ffn_up.weight", ffn_gate=INNER, ffn_up=INNER)
@@ -215,7 +245,7 @@ class Decoder:
                 w.vector(f"{at}{name}.bias", sizes[name][0], -32, 32)
 
     def rotate(self, x, position, base, scale):
-        half = self.head // (4 if self.architecture == "phi3" else 2)
+        half = len(x) // (4 if self.architecture == "phi3" else 2)
         rows = self.weights.rows
         factors = rows.get("rope_freqs.weight",
                            rows.get("rope_factors_long.weight", [1] * half))
@@ -228,8 +258,8 @@ class Decoder:
         elif self.architecture == "phi3":
             amplitude = AMPLITUDE
         for p in range(half):
-            i, j = (2 * p, 2 * p + 1) if self.architecture == "llama" else \
-                (p, p + half)
+            i, j = (2 * p, 2 * p + 1) if self.is_latent or \
+                self.architecture == "llama" else (p, p + half)
             angle = position / factors[p] * base ** (-p / half)
             kept = 1 - min(1, max(0, (p - first) / (last - first))) \
                 if self.is_oss else 0
@@ -237,6 +267,26 @@ class Decoder:
             c, s = amplitude * math.cos(angle), amplitude * math.sin(angle)
             made[i], made[j] = x[i] * c - x[j] * s, x[i] * s + x[j] * c
         return made
+
+    def attend_latent(self, layer, x, position, past):
+        get = self.weights.rows.get
+        at, key = f"blk.{layer}.", CONTENT + PLACE
+        both = times(x, get(f"{at}attn_kv_a_mqa.weight"))
+        own = norm(both[:RANK], get(f"{at}attn_kv_a_norm.weight")) + \
+            self.rotate(both[RANK:], position, self.base, 1)
+        past.append([round_f16(a) for a in own])
+        made = []
+        queries = times(x, get(f"{at}attn_q.weight"))
+        for h in range(HEADS):
+            q = queries[h * key:(h + 1) * key]
+            q = times(q[:CONTENT], get(f"{at}attn_k_b.weight")[h]) + \
+                self.rotate(q[CONTENT:], position, self.base, 1)
+            shares = softmax([sum(a * b for a, b in zip(q, k)) / math.sqrt(key)
+                              for k in past])
+            latent = [sum(p * k[i] for p, k in zip(shares, past))
+                      for i in range(RANK)]
+            made += times(latent, get(f"{at}attn_v_b.weight")[h])
+        return times(made, get(f"{at}attn_output.weight"))
 
     def attend(self, layer, x, position, past):
         """Attention of a token; past: keys and values of those before."""
@@ -286,11 +336,15 @@ class Decoder:
 
     def feed(self, at, h):
         rows = self.weights.rows
-        if not self.experts:
+
+        def dense(end):
             y = [self.act(a) * b for a, b in
-                 zip(times(h, rows[f"{at}ffn_gate.weight"]),
-                     times(h, rows[f"{at}ffn_up.weight"]))]
-            return times(y, rows[f"{at}ffn_down.weight"])
+                 zip(times(h, rows[f"{at}ffn_gate{end}"]),
+                     times(h, rows[f"{at}ffn_up{end}"]))]
+            return times(y, rows[f"{at}ffn_down{end}"])
+
+        if f"{at}ffn_gate_inp.weight" not in rows:
+            return dense(".weight")
 
         def product(name, x, expert):
             y = times(x, rows[f"{at}ffn_{name}_exps.weight"][expert])
@@ -300,11 +354,20 @@ class Decoder:
         logits = times(h, rows[f"{at}ffn_gate_inp.weight"])
         logits = [a + b for a, b in zip(logits, rows.get(
             f"{at}ffn_gate_inp.bias", [0] * self.experts))]
-        order = sorted(range(self.experts), key=lambda i: -logits[i])
+        made, ranks = [0] * WIDTH, logits
+        if self.is_latent:
+            sigmoids = [1 / (1 + math.exp(-a)) for a in logits]
+            ranks = [a + b for a, b in zip(sigmoids,
+                                           rows[f"{at}exp_probs_b.bias"])]
+            made = dense("_shexp.weight")
+        order = sorted(range(self.experts), key=lambda i: -ranks[i])
         self.least = min(self.least,
-                         logits[order[USED - 1]] - logits[order[USED]])
-        made = [0] * WIDTH
-        for share, i in zip(softmax([logits[i] for i in order[:USED]]), order):
+                         ranks[order[USED - 1]] - ranks[order[USED]])
+        shares = softmax([logits[i] for i in order[:USED]])
+        if self.is_latent:
+            total = sum(sigmoids[i] for i in order[:USED])
+            shares = [SCALE * sigmoids[i] / total for i in order[:USED]]
+        for share, i in zip(shares, order):
             act = self.act_oss if self.is_oss else \
                 lambda a, b: self.act(a) * b
             y = [act(a, b) for a, b in zip(product("gate", h, i),
@@ -318,8 +381,9 @@ class Decoder:
         x = [a * scale for a in rows["token_embd.weight"][token]]
         for layer in range(self.layers):
             at = f"blk.{layer}."
-            y = self.attend(layer, norm(x, rows[f"{at}attn_norm.weight"]),
-                            position, past[layer])
+            attend = self.attend_latent if self.is_latent else self.attend
+            y = attend(layer, norm(x, rows[f"{at}attn_norm.weight"]),
+                       position, past[layer])
             if self.is_gemma:
                 y = norm(y, rows[f"{at}post_attention_norm.weight"])
             x = [a + b for a, b in zip(x, y)]
@@ -334,8 +398,9 @@ class Decoder:
     def generate(self, prompt):
         past = [[] for _ in range(self.layers)]
         ids, made = list(prompt), []
-        # Kernels may round data to 8 bits where weights have as few.
-        least = 1.5e-2 if self.weights.kind in ("q8_0", "q4_0") else 3e-3
+        # Data are rounded to the type of the weights, or to 8 bits.
+        least = {"q8_0": 1.5e-2, "q4_0": 1.5e-2,
+                 "bf16": 1e-2}.get(self.weights.kind, 3e-3)
         self.least = 1
         for position in range(len(prompt) + STEPS - 1):
             logits = self.logits(ids[position], position, past)
@@ -367,10 +432,11 @@ def main(folder):
     cases = [("llama", "f32", {"base": 5e5}), ("llama", "q4_0", {"seed": 41}),
              ("qwen2", "f16", {"scale": 4.0, "cache": "f32", "seed": 2}),
              ("qwen3", "q8_0", {"head": 32, "base": 1e6, "seed": 338}),
-             ("gemma3", "bf16", {"layers": 7, "base": 1e6}),
+             ("gemma3", "bf16", {"layers": 7, "base": 1e6, "seed": 11}),
              ("phi3", "f16", {"seed": 3}),
              ("qwen3moe", "f32", {"experts": 8, "seed": 3}),
              ("llama", "q8_0", {"experts": 4, "seed": 37}),
+             ("deepseek2", "f16", {"experts": 4, "seed": 1}),
              ("gpt-oss", "bf16", {"experts": 4, "scale": 8.0, "seed": 2})]
     for architecture, kind, more in cases:
         name = f"{architecture}-{kind}"

@@ -46,7 +46,7 @@ generate()
 }
 
 for name in llama-f32 llama-q4_0 qwen2-f16 qwen3-q8_0 gemma3-bf16 phi3-f16 \
-    qwen3moe-f32 llama-q8_0 gpt-oss-bf16; do
+    qwen3moe-f32 llama-q8_0 gpt-oss-bf16 deepseek2-f16; do
     cache=f16
     [ $name != qwen2-f16 ] || cache=f32
     ok "$name: placed" place $name.gguf $name.sol --method single \
@@ -60,6 +60,14 @@ ok "shorter runs: placed" place gemma3-bf16.gguf short.sol --method single \
     --prompt 4
 exits "shorter runs: tokens are generated" 0 generate "$steps" short.sol
 ok "shorter runs: the same" cmp out gemma3-bf16.ids
+
+# A prompt of 9 that does not fill a run of 16, or its last one of 7.
+for length in 16 7; do
+    ok "runs of $length: placed" place llama-f32.gguf short.sol \
+        --method single --prompt $length
+    exits "runs of $length: tokens are generated" 0 generate "$steps" short.sol
+    ok "runs of $length: the same" cmp out llama-f32.ids
+done
 
 # Ops of all layers anywhere: as weights differ, each op has a device by its
 # name; gates are where the op before them is.

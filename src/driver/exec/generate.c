@@ -139,6 +139,32 @@ static bool continues(const mo_exec_plan *plan)
     return true;
 }
 
+/* Whether the state is written by position: again by the same tokens changes
+ * nothing, and no token attends to what is behind it. */
+static bool is_by_position(const mo_exec_plan *plan, const char *state)
+{
+    for (int c = 0; c < plan->phases[PREFILL + 1].start.call; c++) {
+        const mo_call *call = &plan->calls[c].call;
+
+        if (call->kind == MO_CALL_SCATTER &&
+            call->u.scatter.kind == MO_CALL_GATHER_AXIS &&
+            has_state(plan, call->out[0], state))
+            return true;
+    }
+    return false;
+}
+
+static bool repeats(const mo_exec_plan *plan)
+{
+    int n = plan->phases[PREFILL + 1].start.output;
+
+    for (int i = 0; i < n; i++)
+        if (plan->outputs[i].state &&
+            !is_by_position(plan, plan->outputs[i].state))
+            return false;
+    return true;
+}
+
 static mo_status check_plan(mo_generate_run *g, mo_error *err)
 {
     const mo_exec_plan *plan = g->plan;
@@ -201,16 +227,28 @@ static mo_status read_stop_ids(const mo_exec_options *o, mo_generate_run *g,
     return MO_OK;
 }
 
-/* Divides the tokens of a sequence that are not in the states into runs. */
+/* Divides the tokens of a sequence that are not in the states into runs. Those
+ * that do not fill one go through the first phase behind tokens that have been
+ * there before; if there are none, but for the last one, before any others; or,
+ * where that takes longer, one by one. */
 static mo_status divide_prompt(mo_generate_run *g, mo_error *err)
 {
+    const mo_plan_phase *phases = g->plan->phases;
     int64_t most = g->phases[PREFILL].tokens;
-    int64_t n = g->n_prompt - g->n_past;
+    int64_t n = g->n_prompt - g->n_past, rest;
+    bool is_short = g->n_prompt < most, all = continues(g->plan);
 
     g->n_filling = n / most;
-    if (!continues(g->plan))
+    if (!all)
         g->n_filling = g->n_past > 0 ? 0 : mo_min_i64(g->n_filling, 1);
-    g->n_before = n - g->n_filling * (most - 1) - 1;
+    g->n_filled = g->n_filling * most;
+    rest = n - g->n_filled - is_short;
+    if (all && repeats(g->plan) && g->n_past + most <= g->capacity &&
+        phases[PREFILL].predicted_ns < rest * phases[DECODE].predicted_ns) {
+        g->n_filling++;
+        g->n_filled += rest;
+    }
+    g->n_before = g->n_filling + n - g->n_filled - 1;
     return check_capacity(g, err);
 }
 
@@ -306,7 +344,11 @@ static int64_t count_before(const mo_generate_run *g, int64_t request)
 {
     int64_t most = g->phases[PREFILL].tokens;
 
-    return g->n_past + request + mo_min_i64(request, g->n_filling) * (most - 1);
+    if (request >= g->n_filling)
+        return g->n_past + g->n_filled + request - g->n_filling;
+    if (g->n_prompt < most)
+        return g->n_past;
+    return mo_min_i64(g->n_past + request * most, g->n_prompt - most);
 }
 
 /* Sets the ids of a run of phase p behind `before` tokens: those of the prompt,
@@ -317,7 +359,8 @@ static void set_inputs(mo_generate_run *g, int p, int64_t before)
 
     for (int64_t b = 0; b < g->batch; b++)
         for (int64_t i = 0; i < n; i++) {
-            int64_t at = before + i;
+            int64_t at = p == PREFILL ? mo_min_i64(before + i, g->n_prompt - 1)
+                                      : before + i;
             int64_t id =
                 at < g->n_prompt
                     ? mo_tensor_get_int(&g->prompt, b * g->n_prompt + at)

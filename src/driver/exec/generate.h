@@ -3,8 +3,8 @@
  * generate.h - generation of text by a workload of two phases: the first takes
  * the prompt, the second one token again and again. A longer prompt goes
  * through the first phase in several runs, if that attends to what is in the
- * states; the tokens that do not fill one more go through the second, one by
- * one.
+ * states.  Tokens that do not fill one more go through it a second time, if the
+ * states are written by position, or through the second phase, one by one.
  *
  * The inputs of a phase, beside states, are the ids of tokens [batch, n] and,
  * with one element, the number of tokens before them. Its output is the logits
@@ -45,6 +45,7 @@ typedef struct mo_generate_run {
     int64_t n_past;    /* tokens in the states before the first request */
     int64_t n_prompt;  /* tokens of each sequence before those to be made */
     int64_t n_filling; /* runs of the first phase */
+    int64_t n_filled;  /* tokens of the prompt that those take */
     int64_t n_before;  /* requests before the one that makes the first token */
     int64_t n, n_wanted; /* tokens: made, at most */
     int64_t *ids;        /* [n_wanted][batch] */

@@ -27,6 +27,7 @@ static const struct architecture {
     { "phi3", true, true, false, MO_LLM_SILU },
     { "gemma3", true, false, true, MO_LLM_GELU },
     { "gpt-oss", true, false, false, MO_LLM_CLAMPED_SILU },
+    { "deepseek2", false, false, false, MO_LLM_SILU },
 };
 
 enum { N_ARCHITECTURES = sizeof architectures / sizeof *architectures };
@@ -58,7 +59,7 @@ static mo_status check_keys(const mo_gguf_model *g, mo_error *err)
         { "rope.scaling.yarn_ext_factor", 1 },
         { "attention.causal", 1 },
         { "rope.scaling.yarn_attn_factor", 1 },
-        { "rope.scaling.yarn_log_multiplier", 0 },
+        { "attention.temperature_scale", 0 },
         { "final_logit_softcapping", 0 },
         { "attn_logit_softcapping", 0 },
         { "attention.clamp_kqv", 0 },
@@ -70,6 +71,7 @@ static mo_status check_keys(const mo_gguf_model *g, mo_error *err)
                                             "yarn" };
     const mo_gguf_value *scaling = find_of(g, "rope.scaling.type");
     double length = (double) g->model.key_length;
+    bool is_latent = strcmp(g->model.architecture, "deepseek2") == 0;
     bool knows = !scaling || !scaling->text;
 
     if (g->header.is_big_endian)
@@ -82,7 +84,19 @@ static mo_status check_keys(const mo_gguf_model *g, mo_error *err)
         return FAIL(g, MO_E_SUPPORT,
                     "scales rotary positions by '%.40s', which cannot be run",
                     scaling->text);
-    if (number_of(g, "attention.value_length", length) != length)
+    if (is_latent && number_of(g, "attention.key_length_mla", 0) == 0)
+        return FAIL(g, MO_E_SUPPORT,
+                    "has no key 'deepseek2.attention.key_length_mla': files "
+                    "with undivided weights of keys and values cannot be run");
+    if (!is_latent && number_of(g, "rope.scaling.yarn_log_multiplier", 0) != 0)
+        return FAIL(g, MO_E_SUPPORT,
+                    "key '%s.rope.scaling.yarn_log_multiplier' has a value "
+                    "that cannot be run",
+                    g->model.architecture);
+    if (is_latent && number_of(g, "expert_group_count", 1) > 1)
+        return FAIL(g, MO_E_SUPPORT,
+                    "chooses experts by group, which cannot be run");
+    if (!is_latent && number_of(g, "attention.value_length", length) != length)
         return FAIL(g, MO_E_SUPPORT,
                     "has values of another length than keys, which cannot be "
                     "run");
@@ -119,6 +133,29 @@ static double gemma_head(const mo_gguf_model *g)
                : (double) g->model.key_length;
 }
 
+/* Scaled positions scale the scores of DeepSeek-V2, too, and the amplitude of
+ * its cosines and sines only where there is no factor for both. */
+static void set_latent(const mo_gguf_model *g, double factor,
+                       mo_llm_decoder *decoder)
+{
+    double own = number_of(g, "rope.scaling.attn_factor", 1);
+    double each = number_of(g, "rope.scaling.yarn_log_multiplier", 0);
+    double sizes =
+        decoder->yarn && each != 0 ? own : own * (1 + 0.1 * log(factor));
+    double scale = sizes * (1 + each * log(factor));
+
+    decoder->is_latent = true;
+    if (decoder->yarn)
+        decoder->rope_amplitude = sizes;
+    decoder->attention_scale =
+        scale * scale / sqrt(number_of(g, "attention.key_length_mla", 1));
+    decoder->experts_sigmoid = number_of(g, "expert_gating_func", 1) == 2;
+    decoder->experts_norm = number_of(g, "expert_weights_norm", 0) != 0;
+    decoder->experts_scale = number_of(g, "expert_weights_scale", 0);
+    if (decoder->experts_scale == 0)
+        decoder->experts_scale = 1;
+}
+
 mo_status mo_gguf_decoder_read(mo_gguf_model *g, mo_llm_decoder *decoder,
                                mo_error *err)
 {
@@ -133,8 +170,8 @@ mo_status mo_gguf_decoder_read(mo_gguf_model *g, mo_llm_decoder *decoder,
     if (!a)
         return FAIL(g, MO_E_SUPPORT,
                     "is of the architecture '%.60s', which can be placed but "
-                    "not run; llama, qwen2, qwen3, qwen3moe, phi3, gemma3 and "
-                    "gpt-oss can",
+                    "not run; llama, qwen2, qwen3, qwen3moe, phi3, gemma3, "
+                    "gpt-oss and deepseek2 can",
                     g->model.architecture);
     status = check_keys(g, err);
     if (status != MO_OK)
@@ -171,7 +208,11 @@ mo_status mo_gguf_decoder_read(mo_gguf_model *g, mo_llm_decoder *decoder,
         .embedding_scale =
             a->is_gemma ? sqrt(number_of(g, "embedding_length", 1)) : 1,
         .activation = a->activation,
+        .experts_norm = true,
+        .experts_scale = 1,
     };
+    if (strcmp(a->name, "deepseek2") == 0)
+        set_latent(g, factor, decoder);
     return isnan(decoder->eps)
                ? FAIL(g, MO_E_INPUT, "has no key '%s.%s'",
                       g->model.architecture, "attention.layer_norm_rms_epsilon")

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A phase of a decoder as operators that the executor has.
- *
- * Keys and values are kept by head, [1, heads, context, head size].  Tokens
- * attend to those in the cache up to their positions; the queries of a group
- * of one token are rows of one product.
  */
 #include "ingest/llm/decoder.h"
 
@@ -17,198 +13,22 @@
 #include "ingest/llm/decoder_internal.h"
 #include "ingest/operator.h"
 
-static int add_norm(mo_llm_run *m, const char *role, int x, mo_shape shape)
-{
-    char attrs[64];
-
-    snprintf(attrs, sizeof attrs, "{\"epsilon\":%.9g}", m->decoder->eps);
-    return mo_llm_run_add(
-        m,
-        &(mo_llm_run_op){ .role = role,
-                          .type = "RMS",
-                          .attrs = attrs,
-                          .shape = shape,
-                          .in = { x, mo_llm_run_add_vector(
-                                         m, mo_llm_run_find_weight(m, role)) },
-                          .n_in = 2 });
-}
-
-static int add_optional_norm(mo_llm_run *m, const char *role, int x,
-                             mo_shape shape)
-{
-    return mo_llm_run_find(m, role, ".weight") ? add_norm(m, role, x, shape)
-                                               : x;
-}
-
-/*
- * Attention.
- */
-
-/* Writes keys or values [1, tokens, heads, head] into their state, after
- * conversion to its type; returns the state, by head. */
-static int add_cache(mo_llm_run *m, bool is_key, int x, int64_t heads)
-{
-    static const char *const parts[2][5] = {
-        { "new_values", "values_by_head", "past_values", "values",
-          "next_values" },
-        { "new_keys", "keys_by_head", "past_keys", "keys", "next_keys" }
-    };
-    const char *const *part = parts[is_key], *dtype = m->options->cache->name;
-    const mo_shape cache = MO_LLM_SHAPE(1, heads, m->options->context, m->head);
-    char state[MO_LLM_RUN_NAME];
-    int by_head, past, next;
-
-    if (strcmp(dtype, "f32") != 0)
-        x = mo_llm_run_add(
-            m, &(mo_llm_run_op){ .role = "attn",
-                                 .part = part[0],
-                                 .type = "Convert",
-                                 .dtype = dtype,
-                                 .shape =
-                                     MO_LLM_SHAPE(1, m->tokens, heads, m->head),
-                                 .in = { x },
-                                 .n_in = 1 });
-    by_head = mo_llm_run_add_swap(m, "attn", part[1], x, dtype,
-                                  (int64_t[]){ m->tokens, heads, m->head });
-    mo_llm_run_name(m, "attn", part[3], state);
-    past = mo_llm_run_add(m, &(mo_llm_run_op){ .role = "attn",
-                                               .part = part[2],
-                                               .type = "Parameter",
-                                               .dtype = dtype,
-                                               .shape = cache,
-                                               .state = state });
-    next =
-        mo_llm_run_add(m, &(mo_llm_run_op){ .role = "attn",
-                                            .part = part[3],
-                                            .type = "ScatterUpdate",
-                                            .dtype = dtype,
-                                            .shape = cache,
-                                            .in = { past, m->at, by_head,
-                                                    mo_llm_run_add_int(m, 2) },
-                                            .n_in = 4 });
-    mo_llm_run_add(m, &(mo_llm_run_op){ .role = "attn",
-                                        .part = part[4],
-                                        .type = "Result",
-                                        .dtype = dtype,
-                                        .shape = cache,
-                                        .in = { next },
-                                        .n_in = 1,
-                                        .state = state });
-    return next;
-}
-
-/* Queries of a group read the same keys: as further queries, or, of a prompt,
- * as a dimension along which the keys are repeated. */
-static int attend(mo_llm_run *m, const mo_llm_view *v, int q, int k, int value)
-{
-    const mo_llm_layer *layer = &m->decoder->model->layers[m->layer];
-    const char *dtype = m->options->cache->name;
-    int64_t shared = layer->kv_heads, group = layer->heads / shared;
-    mo_shape shape = MO_LLM_SHAPE(1, shared, group, m->head);
-    char attrs[48];
-    mo_llm_run_op d = { .role = "attn",
-                        .type = "ScaledDotProductAttention",
-                        .attrs = attrs,
-                        .n_in = 4 };
-    mo_llm_weight *sinks = mo_llm_run_find(m, "attn_sinks", ".weight");
-
-    snprintf(attrs, sizeof attrs, "{\"scale\":%.17g}",
-             m->decoder->attention_scale);
-    if (m->tokens > 1) {
-        const mo_shape keys =
-            MO_LLM_SHAPE(1, shared, 1, m->options->context, m->head);
-
-        shape = MO_LLM_SHAPE(1, shared, group, m->tokens, m->head);
-        k = mo_llm_run_add_reshape(m, "attn", "shared_keys", k, dtype, keys);
-        value = mo_llm_run_add_reshape(m, "attn", "shared_values", value, dtype,
-                                       keys);
-    }
-    d.in[0] = mo_llm_run_add_reshape(m, "attn", "groups", q, "f32", shape);
-    d.in[1] = k;
-    d.in[2] = value;
-    d.in[3] = v->mask;
-    d.shape = shape;
-    if (sinks) {
-        d.in[d.n_in++] = mo_llm_run_add_number(m, "attention_scale", "f32",
-                                               m->decoder->attention_scale);
-        d.in[d.n_in++] = mo_llm_run_add_reshape(
-            m, "attn", "sinks", mo_llm_run_add_vector(m, sinks), "f32",
-            m->tokens > 1 ? MO_LLM_SHAPE(1, shared, group, 1, 1)
-                          : MO_LLM_SHAPE(1, shared, group, 1));
-    }
-    return mo_llm_run_add(m, &d);
-}
-
-/* Queries, keys or values [1, tokens, heads, head] of a layer: the product of
- * h with weights of their own, or elements from begin on of one product. */
-static int add_heads(mo_llm_run *m, const char *role, int h, int fused,
-                     int64_t begin, mo_shape shape)
-{
-    const mo_shape rows =
-        MO_LLM_SHAPE(1, m->tokens, shape.dims[2] * shape.dims[3]);
-    char part[32];
-
-    if (fused < 0)
-        return mo_llm_run_add_reshape(
-            m, role, "heads", mo_llm_run_add_linear(m, role, h), "f32", shape);
-    h = mo_llm_run_add_slice(m, "attn_rope", role, fused, begin, rows);
-    snprintf(part, sizeof part, "%s_heads", role);
-    return mo_llm_run_add_reshape(m, "attn_rope", part, h, "f32", shape);
-}
-
-static int add_attention(mo_llm_run *m, int h)
-{
-    static const char *const of_queries[] = { "partners", "own", "other",
-                                              NULL };
-    static const char *const of_keys[] = { "key_partners", "own_keys",
-                                           "other_keys", "rotated_keys" };
-    const mo_llm_layer *layer = &m->decoder->model->layers[m->layer];
-    const mo_shape queries = MO_LLM_SHAPE(1, m->tokens, layer->heads, m->head);
-    const mo_shape keys = MO_LLM_SHAPE(1, m->tokens, layer->kv_heads, m->head);
-    const mo_llm_view *v = mo_llm_run_find_view(m);
-    int64_t first_key = layer->heads * m->head;
-    int64_t first_value = first_key + layer->kv_heads * m->head;
-    int fused = mo_llm_run_find(m, "attn_qkv", ".weight")
-                    ? mo_llm_run_add_linear(m, "attn_qkv", h)
-                    : -1;
-    int q, k, value;
-
-    q = add_heads(m, "attn_q", h, fused, 0, queries);
-    q = add_optional_norm(m, "attn_q_norm", q, queries);
-    q = mo_llm_run_rotate(m, v, "attn_rope", of_queries, q, queries);
-    q = mo_llm_run_add_swap(m, "attn", "queries_by_head", q, "f32",
-                            queries.dims + 1);
-    k = add_heads(m, "attn_k", h, fused, first_key, keys);
-    k = add_optional_norm(m, "attn_k_norm", k, keys);
-    k = mo_llm_run_rotate(m, v, "attn", of_keys, k, keys);
-    k = add_cache(m, true, k, layer->kv_heads);
-    value = add_heads(m, "attn_v", h, fused, first_value, keys);
-    value = add_cache(m, false, value, layer->kv_heads);
-    h = mo_llm_run_add_reshape(
-        m, "attn", "by_head", attend(m, v, q, k, value), "f32",
-        MO_LLM_SHAPE(1, layer->heads, m->tokens, m->head));
-    h = mo_llm_run_add_swap(m, "attn", "by_token", h, "f32",
-                            (int64_t[]){ layer->heads, m->tokens, m->head });
-    return mo_llm_run_add_reshape(
-        m, "attn", "merged", h, "f32",
-        MO_LLM_SHAPE(1, m->tokens, layer->heads * m->head));
-}
-
 /* Returns the residual stream behind the layer.  Without a norm of its own the
  * feed-forward part has the one behind attention. */
 static int add_layer(mo_llm_run *m, int x, mo_shape shape)
 {
     bool has_ffn_norm = mo_llm_run_find(m, "ffn_norm", ".weight");
-    int h = add_attention(m, add_norm(m, "attn_norm", x, shape));
+    int h = mo_llm_run_add_attention(
+        m, mo_llm_run_add_norm(m, "attn_norm", x, shape));
 
     h = mo_llm_run_add_linear(m, "attn_output", h);
     if (has_ffn_norm)
-        h = add_optional_norm(m, "post_attention_norm", h, shape);
+        h = mo_llm_run_add_optional_norm(m, "post_attention_norm", h, shape);
     x = mo_llm_run_add_f32(m, "attn_add", NULL, "Add", shape, x, h);
-    h = add_norm(m, has_ffn_norm ? "ffn_norm" : "post_attention_norm", x,
-                 shape);
+    h = mo_llm_run_add_norm(
+        m, has_ffn_norm ? "ffn_norm" : "post_attention_norm", x, shape);
     h = mo_llm_run_add_feed_forward(m, h);
-    h = add_optional_norm(m, "post_ffw_norm", h, shape);
+    h = mo_llm_run_add_optional_norm(m, "post_ffw_norm", h, shape);
     return mo_llm_run_add_f32(m, "ffn_add", NULL, "Add", shape, x, h);
 }
 
@@ -271,7 +91,7 @@ static void add_head(mo_llm_run *m, int x, int64_t width)
             x,
             mo_llm_run_add_number(m, "last", "i64", (double) (m->tokens - 1)),
             1);
-    x = add_norm(m, "output_norm", x, last);
+    x = mo_llm_run_add_norm(m, "output_norm", x, last);
     logits = mo_llm_run_add_product(m, "output", mo_llm_run_find_weight(m, own),
                                     x, 1);
     if (m->status == MO_OK)
@@ -284,7 +104,8 @@ static mo_status make_phase(mo_llm_decoder *decoder,
 {
     mo_llm_run m = { .decoder = decoder,
                      .options = options,
-                     .head = decoder->model->key_length,
+                     .head = decoder->is_latent ? decoder->rotated
+                                                : decoder->model->key_length,
                      .tokens = tokens,
                      .layer = MO_LLM_NO_LAYER,
                      .err = err };

@@ -4,9 +4,9 @@
  * hyper-parameters of its arithmetic.
  *
  * A decoder of llama's kind: RMS norms before both halves of a layer, attention
- * with grouped queries and rotary positions (Su et al., 2021), a gated
- * feed-forward part, perhaps of experts; what differs between architectures is
- * here.
+ * with grouped queries or over a latent, rotary positions (Su et al., 2021), a
+ * gated feed-forward part, perhaps of experts; what differs between
+ * architectures is here.
  */
 #ifndef MO_INGEST_LLM_DECODER_H
 #define MO_INGEST_LLM_DECODER_H
@@ -59,6 +59,11 @@ typedef struct mo_llm_decoder {
     double attention_scale;      /* of scores */
     double embedding_scale;      /* 1: none */
     mo_llm_activation activation;
+    bool is_latent; /* keys and values are made of a latent (DeepSeek-V2) */
+    /* Weights of chosen experts: the softmax of logits, or their sigmoid,
+     * divided by the sum of those chosen, or not; scaled. */
+    bool experts_sigmoid, experts_norm;
+    double experts_scale;
 } mo_llm_decoder;
 
 enum { MO_LLM_PREFILL, MO_LLM_DECODE, MO_LLM_N_PHASES };

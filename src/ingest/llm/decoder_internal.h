@@ -99,6 +99,12 @@ int mo_llm_run_add_gather(mo_llm_run *m, const mo_llm_run_op *what, int x,
 int mo_llm_run_add_slice(mo_llm_run *m, const char *role, const char *part,
                          int x, int64_t begin, mo_shape shape);
 
+/* x in f32, rounded to a type if that is f16 or bf16, as llama.cpp rounds what
+ * it multiplies by weights and keys of that type; parts: names of the ops. */
+int mo_llm_run_add_rounding(mo_llm_run *m, const char *role,
+                            const char *const parts[2], int x,
+                            const char *dtype, mo_shape shape);
+
 /* The product with the weight of a role, plus its bias; w: that weight. */
 int mo_llm_run_add_linear(mo_llm_run *m, const char *role, int x);
 int mo_llm_run_add_product(mo_llm_run *m, const char *role, mo_llm_weight *w,
@@ -131,7 +137,22 @@ bool mo_llm_run_is_quantized(const mo_llm_weight *w);
 const char *mo_llm_run_block_format(const mo_llm_weight *w,
                                     char attrs[MO_LLM_RUN_FORMAT]);
 
+/* An RMS norm with the weight of a role; or x, if there is none. */
+int mo_llm_run_add_norm(mo_llm_run *m, const char *role, int x, mo_shape shape);
+int mo_llm_run_add_optional_norm(mo_llm_run *m, const char *role, int x,
+                                 mo_shape shape);
+
+/* decoder_attention.c */
+
+/* Attention to the cache: [1, tokens, ...] for the product with its output. */
+int mo_llm_run_add_attention(mo_llm_run *m, int h);
+
 /* decoder_feed_forward.c */
+
+/* The products of x, a row for each token or for each chosen expert, with their
+ * weights of a role, and their biases; chosen: [1, tokens, used]. */
+int mo_llm_run_add_experts(mo_llm_run *m, const char *role, int x,
+                           mo_shape shape, int chosen, int64_t used);
 
 /* The feed-forward part of a layer, dense or of experts. */
 int mo_llm_run_add_feed_forward(mo_llm_run *m, int h);

@@ -342,16 +342,36 @@ int mo_llm_run_add_slice(mo_llm_run *m, const char *role, const char *part,
                .n_in = 5 });
 }
 
+int mo_llm_run_add_rounding(mo_llm_run *m, const char *role,
+                            const char *const parts[2], int x,
+                            const char *dtype, mo_shape shape)
+{
+    if (strcmp(dtype, "f16") != 0 && strcmp(dtype, "bf16") != 0)
+        return x;
+    x = mo_llm_run_add(m, &(mo_llm_run_op){ .role = role,
+                                            .part = parts[0],
+                                            .type = "Convert",
+                                            .dtype = dtype,
+                                            .shape = shape,
+                                            .in = { x },
+                                            .n_in = 1 });
+    return mo_llm_run_add_f32(m, role, parts[1], "Convert", shape, x, -1);
+}
+
 int mo_llm_run_add_product(mo_llm_run *m, const char *role, mo_llm_weight *w,
                            int x, int64_t rows)
 {
+    static const char *const parts[] = { "narrow", "data" };
     mo_llm_weight *bias = mo_llm_run_find(m, role, ".bias");
     char attrs[MO_LLM_RUN_FORMAT];
     mo_llm_run_op d = { .role = role,
                         .type = "Linear",
                         .attrs = mo_llm_run_block_format(w, attrs),
                         .shape = MO_LLM_SHAPE(1, rows, w->dims[1]),
-                        .in = { x, mo_llm_run_add_weight(m, w) },
+                        .in = { mo_llm_run_add_rounding(
+                                    m, role, parts, x, w->type->name,
+                                    MO_LLM_SHAPE(1, rows, w->dims[0])),
+                                mo_llm_run_add_weight(m, w) },
                         .n_in = 2 };
 
     if (bias)
@@ -363,4 +383,28 @@ int mo_llm_run_add_linear(mo_llm_run *m, const char *role, int x)
 {
     return mo_llm_run_add_product(m, role, mo_llm_run_find_weight(m, role), x,
                                   m->tokens);
+}
+
+int mo_llm_run_add_norm(mo_llm_run *m, const char *role, int x, mo_shape shape)
+{
+    char attrs[64];
+
+    snprintf(attrs, sizeof attrs, "{\"epsilon\":%.9g}", m->decoder->eps);
+    return mo_llm_run_add(
+        m,
+        &(mo_llm_run_op){ .role = role,
+                          .type = "RMS",
+                          .attrs = attrs,
+                          .shape = shape,
+                          .in = { x, mo_llm_run_add_vector(
+                                         m, mo_llm_run_find_weight(m, role)) },
+                          .n_in = 2 });
+}
+
+int mo_llm_run_add_optional_norm(mo_llm_run *m, const char *role, int x,
+                                 mo_shape shape)
+{
+    return mo_llm_run_find(m, role, ".weight")
+               ? mo_llm_run_add_norm(m, role, x, shape)
+               : x;
 }

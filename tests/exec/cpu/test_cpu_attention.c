@@ -244,7 +244,13 @@ START_TEST(attention_agrees_with_its_definition)
         case_after(&c, 3, false, seed);
     expected = expect_attention(&c);
     case_run_threads(&c);
-    case_check(&c, expected, false, seed);
+    if (kept == elem)
+        case_check(&c, expected, false, seed);
+    /* Weights are rounded to the type of the values. */
+    for (int64_t i = 0;
+         kept != elem && i < mo_tensor_desc_elements(&c.out[0].desc); i++)
+        ck_assert_double_eq_tol(mo_tensor_get_double(&c.out[0], i), expected[i],
+                                tolerance_of(kept));
     free(expected);
     case_end(&c);
 }

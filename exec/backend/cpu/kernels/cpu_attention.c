@@ -114,6 +114,23 @@ static float softmax_row(float *scores, int64_t n, float scale,
     return view->zero_if_masked && sum == 0 ? 1 : sum;
 }
 
+/* Rounds numbers from 0 to 1, each times scale, to a type: adding rounds those
+ * that are subnormal there, the product of Veltkamp and Dekker (1971) others.
+ */
+MO_CPU_MULTIVERSION static void round_weights(float *x, int64_t n, float scale,
+                                              mo_elem elem)
+{
+    const float split = elem == MO_ELEM_F16 ? 0x1p13f + 1 : 0x1p16f + 1;
+    const float normal = elem == MO_ELEM_F16 ? 0x1p-14f : 0;
+
+    MO_CPU_IVDEP
+    for (int64_t i = 0; i < n; i++) {
+        float y = x[i] * scale, high = y * split;
+
+        x[i] = y < normal ? (y + 0.5f) - 0.5f : high - (high - y);
+    }
+}
+
 enum { QUERIES_AT_ONCE = 56, FEW_QUERIES = 8 };
 
 typedef struct attention_kernel {
@@ -417,7 +434,9 @@ static void transform_scores(const head *h, int64_t first, int64_t n,
                                 n * c->keys, h->scratch + k->program_at);
 }
 
-/* Turns scores into unnormalized weights; shares receives 1 / their sums. */
+/* Turns scores into unnormalized weights; shares receives 1 / their sums. Of
+ * values in a cache of halves the weights are rounded to its type, as llama.cpp
+ * rounds them: quantized weights behind attention tell the difference. */
 static void softmax_scores(const head *h, int64_t first, int64_t n,
                            float *scores, float *shares)
 {
@@ -432,6 +451,10 @@ static void softmax_scores(const head *h, int64_t first, int64_t n,
 
         shares[i] =
             1 / softmax_row(scores + i * h->keys, h->keys, scale, &view);
+        if (k->kv_elem == k->elem)
+            continue;
+        round_weights(scores + i * h->keys, h->keys, shares[i], k->kv_elem);
+        shares[i] = 1;
     }
 }
 
