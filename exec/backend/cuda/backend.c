@@ -244,6 +244,8 @@ static const mo_cuda_kernel_class *const kernel_classes[MO_CALL_KINDS] = {
     [MO_CALL_RANGE] = &mo_cuda_range_kernel,
     [MO_CALL_RNN] = &mo_cuda_rnn_kernel,
     [MO_CALL_GRID_SAMPLE] = &mo_cuda_grid_sample_kernel,
+    [MO_CALL_LINEAR] = &mo_cuda_linear_kernel,
+    [MO_CALL_DEQUANTIZE] = &mo_cuda_dequantize_kernel,
 };
 
 static void digest_tensor(mo_digest *digest, const mo_tensor_desc *desc)

@@ -115,6 +115,13 @@ static void convert_program_types(mo_elem storage_elem, mo_point_program *point,
             point->operands[i].elem = storage_elem;
 }
 
+/* Of weights in a storage format. */
+static void convert_format(mo_elem storage_elem, mo_block_format *format)
+{
+    if (*format == MO_BLOCK_F32)
+        *format = storage_elem == MO_ELEM_F16 ? MO_BLOCK_F16 : MO_BLOCK_BF16;
+}
+
 mo_status mo_pass_precision(mo_elem storage_elem, const mo_exec_plan *earlier,
                             mo_exec_plan *plan, mo_error *err)
 {
@@ -160,6 +167,10 @@ mo_status mo_pass_precision(mo_elem storage_elem, const mo_exec_plan *earlier,
             convert_program_types(storage_elem, &call->u.point, 0);
         if (call->after)
             convert_program_types(storage_elem, call->after, 0);
+        if (call->kind == MO_CALL_LINEAR)
+            convert_format(storage_elem, &call->u.linear.format);
+        if (call->kind == MO_CALL_EXPERTS)
+            convert_format(storage_elem, &call->u.experts.format);
         /* Scores stay floats. */
         if (call->kind == MO_CALL_ATTENTION && call->u.attention.score)
             convert_program_types(storage_elem, call->u.attention.score, 1);

@@ -330,6 +330,9 @@ void random_attention_call(random_call *r, mo_random *random, mo_elem elem)
     static const int widths[] = { 8, 20, 32, 64 };
     mo_call_attention *a = &r->c.call.u.attention;
     bool beside = mo_random_below(random, 2);
+    /* Keys and values may be of a smaller type, as in a cache. */
+    bool smaller = mo_random_below(random, 4) == 0;
+    mo_elem kept = smaller && elem == MO_ELEM_F32 ? MO_ELEM_F16 : elem;
     int64_t heads = random_from(random, 1, 3), batch;
 
     batch = random_from(random, 1, 2);
@@ -350,8 +353,8 @@ void random_attention_call(random_call *r, mo_random *random, mo_elem elem)
     lay_heads(heads, a->keys, a->v_width, beside, &a->v_row, a->v_batch);
     lay_heads(heads, a->queries, a->v_width, beside, &a->out_row, a->out_batch);
     case_in(&r->c, elem, shape_of(1, batch * a->q_batch[0]), r->seed);
-    case_in(&r->c, elem, shape_of(1, batch * a->k_batch[0]), r->seed);
-    case_in(&r->c, elem, shape_of(1, batch * a->v_batch[0]), r->seed);
+    case_in(&r->c, kept, shape_of(1, batch * a->k_batch[0]), r->seed);
+    case_in(&r->c, kept, shape_of(1, batch * a->v_batch[0]), r->seed);
     if (a->has_mask)
         case_in(&r->c, mo_random_below(random, 2) ? elem : MO_ELEM_BOOL,
                 shape_of(2, a->mask_row ? a->queries : 1, a->keys), r->seed);

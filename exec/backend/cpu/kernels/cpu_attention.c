@@ -9,6 +9,8 @@
  * For few queries, as of one token, keys and values are not packed for a GEMM
  * but read once, as they are.
  */
+#include "exec/backend/cpu/unit/multiversion.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,6 @@
 #include "exec/backend/cpu/gemm/packed_gemm.h"
 #include "exec/backend/cpu/pointwise/compiled_program.h"
 #include "exec/backend/cpu/pointwise/math_f32.h"
-#include "exec/backend/cpu/unit/multiversion.h"
 
 /* Mask of one query: it sees the first count keys; added, if not NULL, is
  * added to their scores. sink: the score of one more, or -INFINITY.

@@ -8,10 +8,12 @@
 #include "exec/backend/cuda/algo/attention_example.cuh"
 #define HELD 4
 #define PIECES 1
+typedef T KV;
+#define LOAD_KV load
 /* example:end */
 #define PIECE (32 * HELD)
 MO_KERNEL_OF(attention, THREADS)
-(const T *q, const T *k, const T *v, T *out, struct shown shown,
+(const T *q, const KV *k, const KV *v, T *out, struct shown shown,
  struct mo_extra extra)
 {
     long long item = (long long) blockIdx.x * (THREADS / 32) + MO_WARP;
@@ -35,10 +37,10 @@ MO_KERNEL_OF(attention, THREADS)
         int j = key + lane;
         float x = -MO_INF, larger, base, shrink;
         if (j < end) {
-            const T *row = k + (PLACE) j * K_ROW;
+            const KV *row = k + (PLACE) j * K_ROW;
             x = 0;
             for (int d = 0; d < DEPTH; d++)
-                x += load(q[d]) * load(row[d]);
+                x += load(q[d]) * LOAD_KV(row[d]);
             x = score(see(h, i, j), x);
         }
         larger = fmaxf(most, mo_warp_max_f(x));
@@ -51,12 +53,12 @@ MO_KERNEL_OF(attention, THREADS)
         for (int e = 0; e < HELD; e++)
             sum[e] *= shrink;
         for (int l = 0; l < 32 && key + l < end; l++) {
-            const T *row = v + (PLACE) (key + l) * V_ROW;
+            const KV *row = v + (PLACE) (key + l) * V_ROW;
             float p = mo_shfl_f(x, l);
 #pragma unroll
             for (int e = 0; e < HELD; e++)
                 if (column + 32 * e < COLUMNS)
-                    sum[e] += p * load(row[column + 32 * e]);
+                    sum[e] += p * LOAD_KV(row[column + 32 * e]);
         }
     }
     weight = mo_warp_sum_f(weight);

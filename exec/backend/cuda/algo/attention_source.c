@@ -243,6 +243,17 @@ static int64_t max_elements(const mo_cuda_attention_problem *problem)
     return most;
 }
 
+/* Keys and values may be of a smaller type than queries: a cache. */
+static void emit_key_type(mo_cuda_source *code, mo_elem keys, mo_elem queries)
+{
+    mo_cuda_source_printf(code, "typedef %s KV;\n#define LOAD_KV %s\n",
+                          mo_cuda_elem_type_name(keys),
+                          keys == queries        ? "load"
+                          : keys == MO_ELEM_F16  ? "mo_f16_load"
+                          : keys == MO_ELEM_BF16 ? "mo_bf16_load"
+                                                 : "(float)");
+}
+
 static mo_status emit_rows_kernel(const mo_cuda_attention_problem *problem,
                                   mo_cuda_source *code, mo_cuda_grid *grid,
                                   mo_error *err)
@@ -255,6 +266,7 @@ static mo_status emit_rows_kernel(const mo_cuda_attention_problem *problem,
                           "#define THREADS %d\n#define HELD %d\n"
                           "#define PIECES %" PRId64 "\n",
                           ROWS_THREADS, ROWS_HELD, pieces);
+    emit_key_type(code, problem->in[1].desc.elem, problem->out->elem);
     mo_cuda_source_append(code, rows_source);
     return mo_cuda_grid_1d(problem->batches * c->queries * pieces,
                            ROWS_THREADS / 32, ROWS_THREADS, grid, err);

@@ -134,7 +134,8 @@ static mo_cuda_attention_problem make_problem(const mo_backend_unit *unit,
     mo_cuda_attention_problem problem = { .call = call, .in = in, .out = out };
 
     problem.tensor = !mo_ablated(MO_ABLATION_cuda_attention_tensorcore) &&
-                     unit->arch >= 80 && c->keys > 0 && c->width > 0 &&
+                     in[1].desc.elem == out[0].elem && unit->arch >= 80 &&
+                     c->keys > 0 && c->width > 0 &&
                      c->width <= MO_CUDA_ATTENTION_MAX_HEAD_DIM &&
                      c->v_width <= MO_CUDA_ATTENTION_MAX_HEAD_DIM;
     problem.exact = unit->options.precision == MO_BACKEND_PRECISION_F32;
@@ -224,12 +225,6 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
         status = mo_fail(err, MO_E_SUPPORT,
                          "attention with sinks cannot be run on a GPU; place "
                          "it on a CPU");
-    if (status == MO_OK && in[1].desc.elem != out[0].elem)
-        status =
-            mo_fail(err, MO_E_SUPPORT,
-                    "attention of %s over keys of %s cannot be run on a "
-                    "GPU; place it on a CPU",
-                    mo_elem_name(out[0].elem), mo_elem_name(in[1].desc.elem));
     if (status == MO_OK) {
         /* Kernels have int indices for queries, keys and columns. */
         const mo_call_attention *c = &call->u.attention;

@@ -69,5 +69,7 @@ extern const mo_cuda_kernel_class mo_cuda_interpolate_kernel;
 extern const mo_cuda_kernel_class mo_cuda_range_kernel;
 extern const mo_cuda_kernel_class mo_cuda_rnn_kernel;
 extern const mo_cuda_kernel_class mo_cuda_grid_sample_kernel;
+extern const mo_cuda_kernel_class mo_cuda_linear_kernel;
+extern const mo_cuda_kernel_class mo_cuda_dequantize_kernel;
 
 #endif
