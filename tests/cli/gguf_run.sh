@@ -55,6 +55,10 @@ for name in llama-f32 llama-q4_0 qwen2-f16 qwen3-q8_0 gemma3-bf16 phi3-f16 \
     ok "$name: as defined" cmp out $name.ids
 done
 
+exits "experts in half precision" 0 generate "$steps" --precision f16 \
+    qwen3moe-f32.sol
+ok "experts in half precision: the same" cmp out qwen3moe-f32.ids
+
 # A prompt of 9 in runs of 4.
 ok "shorter runs: placed" place gemma3-bf16.gguf short.sol --method single \
     --prompt 4
