@@ -5,7 +5,8 @@
  *
  * Rows of the result are grouped by expert (counting sort). A job multiplies
  * some rows of the weights of an expert with all of its data while they are in
- * cache, as dot products; weights that no row has chosen are not read.
+ * cache: as dot products, or, where experts have many rows, quantized weights
+ * with tiles of data. Weights that no row has chosen are not read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,11 @@
 #include "exec/backend/cpu/unit/load_f32.h"
 #include "exec/tensor/convert.h"
 
-enum { JOB = 1 << 16 }; /* bytes of weights of a job */
+enum {
+    JOB = 1 << 16,     /* bytes of weights of a job */
+    FEW_FOR_TILES = 4, /* rows of an expert, on average */
+    TILE = MO_CPU_BLOCK_TILE
+};
 
 typedef struct experts_kernel {
     mo_cpu_kernel base;
@@ -26,12 +31,18 @@ typedef struct experts_kernel {
     mo_elem elem, index_elem;
     size_t row_bytes;
     bool quantized, converted; /* data: to int8, to floats */
+    bool tiles;
     int64_t data_rows;
     int64_t blocks;        /* of a row */
     int64_t chunk, chunks; /* rows of weights of a job; jobs of an expert */
     /* Parts of the workspace: data as they are multiplied; rows of the result
      * by expert, their ends, and the experts that have any. */
     size_t x_at, q_at, scales_at, offsets_at, rows_at, ends_at, active_at;
+    /* With tiles: the first one of each expert; of each tile its first row, as
+     * a number in rows; then scratch of each worker: */
+    size_t first_tile_at, first_row_at, shared;
+    size_t row_x_at, row_q_at, row_scales_at, row_offsets_at;
+    size_t weights_at, weight_scales_at, weight_offsets_at, scratch;
 } experts_kernel;
 
 typedef struct experts_run {
@@ -167,6 +178,153 @@ static void multiply(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
+/*
+ * Tiles.
+ */
+
+/* Divides the rows of experts into tiles; returns their number. */
+static int64_t divide_rows(const experts_run *run, int64_t n_active)
+{
+    const int64_t *ends = numbers_at(run, run->kernel->ends_at);
+    int64_t *first_tile = numbers_at(run, run->kernel->first_tile_at);
+    int64_t *first_row = numbers_at(run, run->kernel->first_row_at);
+    int64_t n = 0;
+
+    for (int64_t i = 0; i < n_active; i++) {
+        int64_t expert = numbers_at(run, run->kernel->active_at)[i];
+
+        first_tile[i] = n;
+        for (int64_t row = expert > 0 ? ends[expert - 1] : 0;
+             row < ends[expert]; row += TILE)
+            first_row[n++] = row;
+    }
+    first_tile[n_active] = n;
+    first_row[n] = n_active > 0 ? ends[run->kernel->experts.experts - 1] : 0;
+    return n;
+}
+
+/* Rows beyond the last one of a tile are not initialized, and not stored. */
+static int64_t count_rows(const experts_run *run, int64_t tile)
+{
+    const int64_t *first = numbers_at(run, run->kernel->first_row_at) + tile;
+
+    return mo_min_i64(first[1] - first[0], TILE);
+}
+
+static mo_cpu_block_tile tile_of(const experts_run *run, int64_t tile)
+{
+    const experts_kernel *kernel = run->kernel;
+    char *w = run->workspace;
+
+    return (mo_cpu_block_tile){
+        .q = (uint8_t *) w + kernel->q_at + tile * TILE * kernel->experts.k,
+        .scales = (float *) (void *) (w + kernel->scales_at) +
+                  tile * TILE * kernel->blocks,
+    };
+}
+
+static char *scratch_of(const experts_run *run, int worker)
+{
+    return mo_cpu_worker_scratch(run->workspace + run->kernel->shared,
+                                 run->kernel->scratch, worker);
+}
+
+static void pack_tiles(void *context, int64_t begin, int64_t end, int worker)
+{
+    const experts_run *run = context;
+    const experts_kernel *kernel = run->kernel;
+    const mo_call_experts *e = &kernel->experts;
+    char *scratch = scratch_of(run, worker);
+    float *converted = (float *) (void *) (scratch + kernel->row_x_at);
+    int8_t *q = (int8_t *) scratch + kernel->row_q_at;
+    float *scales = (float *) (void *) (scratch + kernel->row_scales_at);
+
+    for (int64_t t = begin; t < end; t++) {
+        const int64_t *rows = numbers_at(run, kernel->rows_at) +
+                              numbers_at(run, kernel->first_row_at)[t];
+
+        for (int64_t i = 0; i < count_rows(run, t); i++) {
+            int64_t at = rows[i] / e->share * e->k;
+            const float *x = (const float *) run->in[0] + at;
+
+            if (kernel->converted) {
+                mo_cpu_load_f32(run->in[0], kernel->elem, at, 1, e->k,
+                                converted);
+                x = converted;
+            }
+            run->block_kernels->quantize(
+                e->format, x, e->k, q, scales,
+                (int32_t *) (void *) (scratch + kernel->row_offsets_at));
+            mo_cpu_block_pack_row(
+                q, scales, kernel->blocks, run->block_kernels->zero, (int) i,
+                (uint8_t *) run->workspace + kernel->q_at + t * TILE * e->k,
+                (float *) (void *) (run->workspace + kernel->scales_at) +
+                    t * TILE * kernel->blocks);
+        }
+    }
+}
+
+/* Rows n, ..., n + count - 1 of the weights of an active expert. */
+static void multiply_tile_rows(const experts_run *run, int64_t active,
+                               int64_t n, int count, char *scratch)
+{
+    const experts_kernel *kernel = run->kernel;
+    const mo_call_experts *e = &kernel->experts;
+    const int64_t *first_tile = numbers_at(run, kernel->first_tile_at);
+    int64_t expert = numbers_at(run, kernel->active_at)[active];
+    size_t size = mo_elem_size(kernel->elem);
+    mo_cpu_block_weights weights = {
+        .q = (int8_t *) scratch + kernel->weights_at,
+        .scales = (float *) (void *) (scratch + kernel->weight_scales_at),
+        .offsets = (int32_t *) (void *) (scratch + kernel->weight_offsets_at),
+    };
+    float sums[TILE * TILE];
+
+    run->block_kernels->unpack(
+        e->format,
+        (const char *) run->in[1] +
+            (size_t) (expert * e->n + n) * kernel->row_bytes,
+        kernel->row_bytes, kernel->blocks, count, &weights);
+    for (int64_t t = first_tile[active]; t < first_tile[active + 1]; t++) {
+        const int64_t *rows = numbers_at(run, kernel->rows_at) +
+                              numbers_at(run, kernel->first_row_at)[t];
+        mo_cpu_block_tile tile = tile_of(run, t);
+        int64_t n_rows = count_rows(run, t);
+
+        run->block_kernels->multiply(&weights, &tile, kernel->blocks,
+                                     (int) n_rows, count, sums, TILE);
+        for (int64_t i = 0; i < n_rows; i++) {
+            char *to = run->out + (size_t) (rows[i] * e->n + n) * size;
+
+            if (kernel->elem == MO_ELEM_F32)
+                memcpy(to, sums + i * TILE, (size_t) count * size);
+            else
+                mo_tensor_narrow_f32(kernel->elem, sums + i * TILE, to, count);
+        }
+    }
+}
+
+static void multiply_tiles(void *context, int64_t begin, int64_t end,
+                           int worker)
+{
+    const experts_run *run = context;
+    const experts_kernel *kernel = run->kernel;
+
+    if (run->block_kernels->begin_tiles)
+        run->block_kernels->begin_tiles();
+    for (int64_t job = begin; job < end; job++) {
+        int64_t n = job % kernel->chunks * kernel->chunk;
+        int64_t last = mo_min_i64(n + kernel->chunk, kernel->experts.n);
+
+        for (; n < last; n += TILE)
+            multiply_tile_rows(run, job / kernel->chunks, n,
+                               (int) mo_min_i64(TILE, last - n),
+                               scratch_of(run, worker));
+    }
+    if (run->block_kernels->end_tiles)
+        run->block_kernels->end_tiles();
+}
+
 static mo_status check_experts(const mo_call_experts *e,
                                const mo_backend_operand *in,
                                const mo_tensor_desc *out, mo_error *err)
@@ -194,6 +352,38 @@ static mo_status check_experts(const mo_call_experts *e,
     return MO_OK;
 }
 
+static void place_data(experts_kernel *k)
+{
+    const mo_call_experts *e = &k->experts;
+    size_t experts = (size_t) e->experts, number = sizeof(int64_t);
+    size_t depth = (size_t) e->k, blocks = (size_t) k->blocks;
+    size_t each = sizeof(float), *end = &k->shared;
+    size_t n_tiles = (size_t) (e->m / TILE) + experts;
+    size_t rows = k->tiles ? n_tiles * TILE : (size_t) k->data_rows;
+    size_t dots = k->tiles ? 0 : rows;
+
+    k->x_at = mo_cpu_append_part(end, k->converted ? dots * depth * each : 0);
+    k->q_at = mo_cpu_append_part(end, k->quantized ? rows * depth : 0);
+    k->scales_at =
+        mo_cpu_append_part(end, k->quantized ? rows * blocks * each : 0);
+    k->offsets_at = mo_cpu_append_part(end, k->quantized ? dots * depth : 0);
+    k->rows_at = mo_cpu_append_part(end, (size_t) e->m * number);
+    k->ends_at = mo_cpu_append_part(end, experts * number);
+    k->active_at = mo_cpu_append_part(end, experts * number);
+    if (!k->tiles)
+        return;
+    k->first_tile_at = mo_cpu_append_part(end, (experts + 1) * number);
+    k->first_row_at = mo_cpu_append_part(end, (n_tiles + 1) * number);
+    end = &k->scratch;
+    k->row_x_at = mo_cpu_append_part(end, k->converted ? depth * each : 0);
+    k->row_q_at = mo_cpu_append_part(end, depth);
+    k->row_scales_at = mo_cpu_append_part(end, blocks * each);
+    k->row_offsets_at = mo_cpu_append_part(end, depth);
+    k->weights_at = mo_cpu_append_part(end, TILE * depth);
+    k->weight_scales_at = mo_cpu_append_part(end, TILE * blocks * each);
+    k->weight_offsets_at = mo_cpu_append_part(end, TILE * blocks * each);
+}
+
 static mo_status prepare_experts(mo_cpu_unit *unit, const mo_call *call,
                                  const mo_backend_operand *in,
                                  const mo_tensor_desc *out,
@@ -202,10 +392,8 @@ static mo_status prepare_experts(mo_cpu_unit *unit, const mo_call *call,
 {
     const mo_call_experts *e = &call->u.experts;
     mo_status status = check_experts(e, in, out, err);
-    size_t elements, number = sizeof(int64_t);
     experts_kernel *k;
 
-    (void) unit;
     if (status != MO_OK)
         return status;
     k = calloc(1, sizeof *k);
@@ -219,21 +407,13 @@ static mo_status prepare_experts(mo_cpu_unit *unit, const mo_call *call,
     k->converted = k->elem != MO_ELEM_F32;
     k->data_rows = e->m / e->share;
     k->blocks = e->k / MO_BLOCK_ELEMENTS;
-    k->chunk = mo_max_i64(JOB / (int64_t) (k->row_bytes + 1) /
-                              MO_CPU_BLOCK_ROWS * MO_CPU_BLOCK_ROWS,
-                          MO_CPU_BLOCK_ROWS);
+    k->tiles = k->quantized && unit->block_kernels->unpack &&
+               e->m >= FEW_FOR_TILES * e->experts;
+    k->chunk =
+        mo_max_i64(JOB / (int64_t) (k->row_bytes + 1) / TILE * TILE, TILE);
     k->chunks = mo_ceil_div(e->n, k->chunk);
-    elements = (size_t) (k->data_rows * e->k);
-    k->x_at = mo_cpu_append_part(workspace,
-                                 k->converted ? elements * sizeof(float) : 0);
-    k->q_at = mo_cpu_append_part(workspace, k->quantized ? elements : 0);
-    k->scales_at = mo_cpu_append_part(
-        workspace,
-        k->quantized ? (size_t) (k->data_rows * k->blocks) * sizeof(float) : 0);
-    k->offsets_at = mo_cpu_append_part(workspace, k->quantized ? elements : 0);
-    k->rows_at = mo_cpu_append_part(workspace, (size_t) e->m * number);
-    k->ends_at = mo_cpu_append_part(workspace, (size_t) e->experts * number);
-    k->active_at = mo_cpu_append_part(workspace, (size_t) e->experts * number);
+    place_data(k);
+    *workspace = k->shared + mo_cpu_workspace_size(unit, k->scratch);
     *kernel = &k->base;
     return MO_OK;
 }
@@ -249,11 +429,14 @@ static mo_status run_experts(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
                                .first_wrong = -1 };
     int64_t n_active = group_rows(&run, &indices);
 
-    if (k->quantized || k->converted)
+    if (k->tiles)
+        mo_cpu_thread_pool_parallel_for(unit->pool, divide_rows(&run, n_active),
+                                        1, pack_tiles, &run);
+    else if (k->quantized || k->converted)
         mo_cpu_thread_pool_parallel_for(unit->pool, k->data_rows, 1, load_rows,
                                         &run);
     mo_cpu_thread_pool_parallel_for(unit->pool, n_active * k->chunks, 1,
-                                    multiply, &run);
+                                    k->tiles ? multiply_tiles : multiply, &run);
     return mo_cpu_index_status(&indices, k->experts.experts, err);
 }
 
