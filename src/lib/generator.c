@@ -61,6 +61,9 @@ static void *generate_all(void *context)
     mo_error err = { 0 };
     mo_status status = mo_lib_run_pipeline(&m->run, options, &err);
 
+    if (status == MO_OK && o->save_states)
+        status = mo_generate_save_model(
+            o->save_states, mo_exec_job_weights(o, &m->run.job), &err);
     if (status == MO_OK && o->save_states && m->g.n > 0)
         (void) mo_generate_save_ids(&m->g, o->save_states, &err);
     pthread_mutex_lock(&m->lock);
@@ -111,6 +114,10 @@ moirai_status moirai_generator_open(const moirai_placement *placement,
     made->g.n_given = n_ids;
     if (status == MO_OK)
         status = mo_generate_check_sampling(&made->run.options, e);
+    if (status == MO_OK && made->run.options.load_states)
+        status = mo_generate_check_model(
+            made->run.options.load_states,
+            mo_exec_job_weights(&made->run.options, &made->run.job), e);
     if (status == MO_OK)
         status = mo_generate_open(&made->run.options, made->run.job.plan, true,
                                   &made->g, e);

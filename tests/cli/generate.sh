@@ -91,12 +91,21 @@ complains "a generation is not replaced" 2 "kept/tokens.npy: exists" \
     generate 3 -q --save-states kept chat.xml
 complains "what is loaded must fit, too" 1 "a prompt of 17 and 25 more" \
     generate 25 -q --prompt said.npy --load-states later chat.xml
-complains "states are somewhere" 1 "none/tokens.npy: " \
+complains "states are somewhere" 1 "none/model.txt: " \
     moirai-exec -q --load-states none --generate 2 chat.xml
 cp -r kept short
 cp short/tokens.npy "$(find short -name 'state.*' | sort | head -n 1)"
 complains "a state has a shape" 1 "is i64[2,10], and the state " \
     moirai-exec -q --load-states short --generate 2 chat.xml
+cp -r kept other
+echo "weights 0123456789abcdef" >other/model.txt
+complains "states are of a model" 1 "other/model.txt:1: the states are of a " \
+    moirai-exec -q --load-states other --generate 2 chat.xml
+complains "an end is in the vocabulary" 2 "a number from 0 to 36" \
+    generate 3 --stop 37 chat.xml
+mkdir busy
+complains "one process saves into a folder" 1 "is written by another process" \
+    flock busy moirai-exec -q --save-states busy --generate 2 chat.xml
 exits "states without tokens" 2 moirai-exec --save-states x chat.xml
 
 # The pipe takes one line: the second one waits while the signal comes.

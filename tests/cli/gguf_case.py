@@ -459,7 +459,7 @@ def main(folder):
 
 
 def write_refused(keys, infos):
-    """Files that can be placed but not run."""
+    """Files that can be placed but not run, or contradict themselves."""
     other = {k.replace("qwen3", "olmo2"): v for k, v in keys.items()}
     write("olmo2.gguf", other | {"general.architecture": "olmo2"}, infos)
     write("scaling.gguf", keys | {"qwen3.rope.scaling.type": "su"}, infos)
@@ -473,6 +473,14 @@ def write_refused(keys, infos):
                  bytes(VOCABULARY * WIDTH // 32 * 22))
     write("q5_0.gguf", keys, [quantized if i[0] == "output.weight" else i
                               for i in infos])
+    for file, key, value in (("base", "rope.freq_base", "10000"),
+                             ("nan", "rope.freq_base", math.nan),
+                             ("rotated", "rope.dimension_count", 1e30),
+                             ("width", "embedding_length", 2 * WIDTH)):
+        write(f"{file}.gguf", keys | {f"qwen3.{key}": value}, infos)
+    write("lone.gguf", keys,
+          [i for i in infos if i[0] != "blk.1.attn_q_norm.weight"])
+    write("short.gguf", keys, infos[:-1] + [(name, (1,), F32, bytes(4))])
     write("norms.gguf", keys,
           infos[:-1] + [(name, dims, F16, bytes(2 * dims[0]))])
 

@@ -149,6 +149,13 @@ END
 [ ! -e "$MOIRAI_LIBRARY" ] ||
     ok "the library generates them, too" "$python" library.py
 
+# A file of the same tensors is found by its digest, but may have other weights.
+mkdir moved
+place qwen2-f16.gguf moved/own.sol --method single
+mv qwen2-f16.gguf moved/tuned.gguf
+complains "another file" 1 "name it with --graph" generate 3 moved/own.sol
+exits "which is named" 0 generate 3 --graph moved/tuned.gguf moved/own.sol
+
 # What is not run is refused in one line.
 complains "one token too many" 1 "give --generate 32 at most" generate 33 \
     qwen3-q8_0.sol
@@ -175,5 +182,11 @@ refuses scaling "scales rotary positions by 'su'"
 refuses cap "'qwen3.final_logit_softcapping' has a value that cannot be run"
 refuses tensor "'blk.1.ffn_sub_norm.weight' is not run"
 refuses q5_0 "'output.weight' is of type q5_0, which cannot be run"
+refuses base "'qwen3.rope.freq_base' is no number"
+refuses nan "'qwen3.rope.freq_base' is no number"
+refuses rotated "'qwen3.rope.dimension_count' is no number"
+refuses width "has not the columns that key 'qwen3.embedding_length' says"
+refuses lone "layer 1 has no tensor 'attn_q_norm.weight'"
+refuses short "has not the 32 elements"
 refuses norms "is of type f16, and not of f32"
 done_testing

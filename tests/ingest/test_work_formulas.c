@@ -155,6 +155,8 @@ static const struct formula {
     { "Linear", NULL, "2,4,5|6,5|6", "2,4,6", 528 },
     { "LinearExperts", NULL, "4,5|8,6,5|4", "4,6", 240 },
     { "LinearExperts", NULL, "4,5|8,6,5|4,3", "4,3,6", 720 },
+    /* Two experts for each of 4 rows: 2 * (8 * 6) * 5. */
+    { "LinearExperts", NULL, "4,1,5|3,6,5|4,2", "4,2,6", 480 },
     { "Gemm", NULL, "4,5|5,6|6", "4,6", 264 }, /* 240 + 24 */
     { "Gemm", "{\"transA\":1}", "5,4|5,6", "4,6", 240 },
     { "Addmm", NULL, "6|4,5|5,6", "4,6", 264 }, /* 240 + 24 */

@@ -3,17 +3,14 @@
 
 #include "driver/exec/exec_job.h"
 
-#include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/digest.h"
 #include "base/host.h"
 #include "base/minmax.h"
-#include "base/reader.h"
 #include "driver/exec/input_tensors.h"
 #include "driver/exec/output_npy.h"
 #include "driver/exec/request_files.h"
@@ -21,7 +18,6 @@
 #include "exec/plan/build.h"
 #include "exec/plan/verify/verify.h"
 #include "exec/tensor/mmap_file.h"
-#include "exec/tensor/npy.h"
 #include "graph/graph.h"
 #include "ingest/read.h"
 #include "ingest/work/weight_attrs.h"
@@ -102,28 +98,6 @@ static mo_status open_bundle(const mo_exec_options *o, const char **path,
                                   err);
 }
 
-/* A language model that was not placed runs with the lengths of this run; its
- * prompt is by default a short one. */
-static mo_status take_lengths(const mo_exec_options *o,
-                              mo_prepare_options *prepare, mo_exec_job *job,
-                              mo_error *err)
-{
-    mo_tensor_desc prompt = { .shape = { 2, { 1, 16 } } };
-    mo_status status =
-        o->prompt ? mo_npy_read_desc(o->prompt, &prompt, err) : MO_OK;
-
-    if (status != MO_OK)
-        return status;
-    snprintf(job->lengths, sizeof job->lengths,
-             "prompt=%" PRId64 ",generate=%" PRId64,
-             prompt.shape.rank == 2 ? mo_max_i64(prompt.shape.dims[1], 1) : 1,
-             o->generate);
-    job->lengths_item = job->lengths;
-    prepare->read.values =
-        (mo_option_list){ .items = &job->lengths_item, .count = 1 };
-    return MO_OK;
-}
-
 mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                            mo_exec_job *job, mo_error *err)
 {
@@ -151,7 +125,7 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
         job->alone = format != NULL;
         if (status == MO_OK && job->alone && format->read_phases &&
             o->generate > 0 && prepare.read.values.count == 0)
-            status = take_lengths(o, &prepare, job, err);
+            status = mo_exec_job_take_lengths(o, &prepare, job, err);
     }
     if (status == MO_OK && job->alone && from.graph)
         status = mo_fail(err, MO_E_USAGE,
@@ -281,79 +255,6 @@ static mo_status check_phases(const mo_exec_options *o, const mo_exec_job *job,
     return MO_OK;
 }
 
-static mo_status fail_format(const mo_read_format *format, bool alone,
-                             mo_error *err)
-{
-    if (format->read_phases && alone)
-        return mo_fail(err, MO_E_SUPPORT,
-                       "is a GGUF file, which runs as prompt and answer only: "
-                       "give --generate TOKENS");
-    if (format->read_phases)
-        return mo_fail(err, MO_E_SUPPORT,
-                       "is a GGUF file, which runs as prompt and answer only: "
-                       "place it with --prompt and --generate, and run it with "
-                       "--generate");
-    return mo_fail(err, MO_E_SUPPORT,
-                   "is a folder of transformers, which can be placed but not "
-                   "run; run it with vLLM by the settings that moirai --for "
-                   "vllm prints, or export the model from PyTorch with "
-                   "moirai-export");
-}
-
-/* The graph of a language model in a file of its own has sizes alone: reads the
- * graphs that run. */
-static mo_status read_phases(const mo_exec_options *o, mo_exec_job *job,
-                             mo_error *err)
-{
-    const char *path = job->review.located.graph;
-    mo_locate_query given = { .read = o->prepare.read };
-    mo_provenance_texts texts;
-    mo_read_options read;
-    const mo_read_format *format = NULL;
-    mo_input *input;
-    struct stat about;
-    mo_status status = MO_OK;
-
-    if (job->bundle || stat(path, &about) != 0 ||
-        !(S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)) ||
-        mo_input_open(path, &input, NULL) != MO_OK)
-        return MO_OK;
-    if (mo_read_find_format(input, &format, NULL) != MO_OK)
-        format = NULL;
-    if (job->lengths_item)
-        given.read.values =
-            (mo_option_list){ .items = &job->lengths_item, .count = 1 };
-    read = mo_locate_read_options(&given, &job->review.origin, &texts);
-    if (format && format->summarize) {
-        mo_input_accept_binary(input);
-        status = format->read_phases && job->review.problem.fine->phases &&
-                         o->generate > 0
-                     ? format->read_phases(input, &read, job->phases, err)
-                     : fail_format(format, job->alone, err);
-    }
-    mo_input_close(input);
-    return status;
-}
-
-/* The file of a language model has its weights, also behind a link: caches of
- * downloads consist of them. */
-static mo_status allow_target(mo_exec_job *job, mo_weights_options *weights,
-                              mo_error *err)
-{
-    size_t n = weights->n_allowed;
-
-    job->target = realpath(job->review.located.graph, NULL);
-    job->allowed = calloc(n + 1, sizeof *job->allowed);
-    if (!job->target || !job->allowed)
-        return mo_fail_memory(err);
-    if (n > 0)
-        memcpy(job->allowed, weights->allowed, n * sizeof *job->allowed);
-    job->allowed[n] = dirname(job->target);
-    weights->allowed = job->allowed;
-    weights->n_allowed = n + 1;
-    return MO_OK;
-}
-
 /* Random weights are held in memory together with their packed copies; fails
  * before the first is generated if that is too much. */
 static mo_status check_made_up(const mo_graph *g, bool random, int64_t limit,
@@ -400,12 +301,12 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
     double begin = mo_driver_clock_s();
     mo_progress step;
     bool is_workload = job->review.problem.fine->phases != NULL;
-    mo_status status = read_phases(o, job, err);
+    mo_status status = mo_exec_job_read_phases(o, job, err);
 
     if (status == MO_OK)
         status = check_phases(o, job, err);
     if (status == MO_OK && job->phases[0])
-        status = allow_target(job, &options, err);
+        status = mo_exec_job_allow_target(job, &options, err);
     if (status == MO_OK && !job->phases[0])
         status = check_made_up(job->review.problem.fine, random,
                                o->wants.memory_mib << 20, err);
@@ -487,6 +388,17 @@ int64_t mo_exec_job_memory_left(const mo_exec_options *o,
     for (int i = 0; i < job->n_others; i++)
         held += mo_weights_memory_bytes(job->others[i]);
     return limit == 0 ? 0 : mo_max_i64(limit - held, 1);
+}
+
+uint64_t mo_exec_job_weights(const mo_exec_options *o, const mo_exec_job *job)
+{
+    uint64_t sum =
+        (uint64_t) o->weights +
+        (job->constants ? mo_weights_fingerprint(job->constants) : 0);
+
+    for (int i = 0; i < job->n_others; i++)
+        sum += mo_weights_fingerprint(job->others[i]);
+    return sum;
 }
 
 mo_status mo_exec_job_digest(const mo_exec_options *o, const mo_exec_job *job,

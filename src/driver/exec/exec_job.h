@@ -60,6 +60,24 @@ mo_status mo_exec_job_check_output(const mo_exec_options *o,
 mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
                            bool speaks, mo_exec_job *job, mo_error *err);
 
+/* exec_job_llm.c: a language model in a file of its own. */
+
+/* Sets the lengths of a model that was not placed in prepare: those of the
+ * prompt and of --generate. */
+mo_status mo_exec_job_take_lengths(const mo_exec_options *o,
+                                   mo_prepare_options *prepare,
+                                   mo_exec_job *job, mo_error *err);
+
+/* Its graph has sizes alone: reads the graphs that run to job->phases. Does
+ * nothing where the graph is no such model. */
+mo_status mo_exec_job_read_phases(const mo_exec_options *o, mo_exec_job *job,
+                                  mo_error *err);
+
+/* The file has its weights, also behind a link: adds the folder that it leads
+ * to, which the job owns. Caches of downloads consist of links. */
+mo_status mo_exec_job_allow_target(mo_exec_job *job,
+                                   mo_weights_options *weights, mo_error *err);
+
 /* phase_plans.c: the same for a workload. The plans of its phases keep their
  * states between runs and are merged (exec/plan/merge_phases.h). */
 mo_status mo_exec_job_plan_phases(const mo_plan_source *source,
@@ -75,6 +93,10 @@ mo_status mo_exec_job_check_capacity(const mo_exec_job *job, mo_error *err);
  * memory; 0: no limit was given. */
 int64_t mo_exec_job_memory_left(const mo_exec_options *o,
                                 const mo_exec_job *job);
+
+/* Returns a number of the weights, by samples of their files. The plan must
+ * exist. */
+uint64_t mo_exec_job_weights(const mo_exec_options *o, const mo_exec_job *job);
 
 /* Computes a digest of everything that ranks must share besides the plan: the
  * graph with its weights, and the seeds. The plan must exist. */

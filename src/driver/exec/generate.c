@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/minmax.h"
@@ -196,13 +197,15 @@ static mo_status check_capacity(const mo_generate_run *g, mo_error *err)
         return mo_fail(err, MO_E_INPUT,
                        "a prompt of %" PRId64 " exceeds the capacity of the "
                        "states, %" PRId64 "; shorten it, or export with a "
-                       "larger --max-length",
+                       "larger --max-length, or place with a larger "
+                       "--context",
                        g->n_prompt, g->capacity);
     return mo_fail(err, MO_E_INPUT,
                    "a prompt of %" PRId64 " and %" PRId64 " more tokens "
                    "exceed the capacity of the states, %" PRId64
                    "; give --generate %" PRId64
-                   " at most, or export with a larger --max-length",
+                   " at most, or export with a larger --max-length, or place "
+                   "with a larger --context",
                    g->n_prompt, g->n_wanted, g->capacity,
                    g->capacity - g->n_prompt + 1);
 }
@@ -218,10 +221,11 @@ static mo_status read_stop_ids(const mo_exec_options *o, mo_generate_run *g,
 
         if (mo_number_read_int(text, strlen(text), &g->stop_ids[i]) !=
                 MO_NUMBER_OK ||
-            g->stop_ids[i] < 0)
+            g->stop_ids[i] < 0 || g->stop_ids[i] >= g->vocabulary)
             return mo_fail(err, MO_E_USAGE,
-                           "--stop %.80s is no id of a token; give a number",
-                           text);
+                           "--stop %.80s is no id of a token; give a number "
+                           "from 0 to %" PRId64,
+                           text, g->vocabulary - 1);
         g->n_stop_ids++;
     }
     return MO_OK;
@@ -282,8 +286,16 @@ mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_plan *plan,
     g->n_wanted = o->generate;
     status = check_plan(g, err);
     if (status == MO_OK && o->save_states && !o->dry_run)
-        status = mo_generate_make_folder(o->save_states, err);
+        status = mo_generate_make_folder(o->save_states,
+                                         speaks ? &g->lock : NULL, err);
     if (status != MO_OK || !speaks)
+        return status;
+    status = read_stop_ids(o, g, err);
+    if (status == MO_OK)
+        status = mo_generate_make_prompt(o, g, err);
+    if (status == MO_OK)
+        status = divide_prompt(g, err);
+    if (status != MO_OK)
         return status;
     if (!mo_size_mul((size_t) g->n_wanted, (size_t) g->batch, &n_ids))
         return mo_fail_memory(err);
@@ -292,13 +304,7 @@ mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_plan *plan,
     g->is_over = calloc((size_t) g->batch + 1, sizeof *g->is_over);
     if (!g->ids || !g->times_ns || !g->is_over)
         return mo_fail_memory(err);
-    status = read_stop_ids(o, g, err);
-    if (status == MO_OK)
-        status = mo_generate_make_prompt(o, g, err);
-    if (status == MO_OK)
-        status = divide_prompt(g, err);
-    if (status == MO_OK)
-        status = alloc_inputs(g, err);
+    status = alloc_inputs(g, err);
     if (status == MO_OK)
         status = mo_sampler_new(&sampling, g->vocabulary, &g->sampler, err);
     return status;
@@ -311,6 +317,8 @@ void mo_generate_clear(mo_generate_run *g)
         mo_tensor_clear(&g->inputs[p]);
         mo_tensor_clear(&g->positions[p]);
     }
+    if (g->lock > 0)
+        close(g->lock);
     mo_sampler_free(g->sampler);
     free(g->stop_ids);
     free(g->ids);

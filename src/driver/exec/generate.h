@@ -63,6 +63,7 @@ typedef struct mo_generate_run {
     mo_generate_on_ids *on_ids; /* or NULL */
     void *context;              /* of on_ids */
     mo_error failure;           /* of a step */
+    int lock;                   /* on --save-states; 0 or -1: none */
 } mo_generate_run;
 
 /* generate_prompt.c */
@@ -72,12 +73,21 @@ typedef struct mo_generate_run {
 mo_status mo_generate_make_prompt(const mo_exec_options *o, mo_generate_run *g,
                                   mo_error *err);
 
-/* Makes the folder of --save-states; fails where one was saved before. */
-mo_status mo_generate_make_folder(const char *folder, mo_error *err);
+/* Makes the folder of --save-states. With lock, at rank 0, fails where one was
+ * saved before, or is by another process until the caller closes *lock; -1:
+ * there are no locks. */
+mo_status mo_generate_make_folder(const char *folder, int *lock, mo_error *err);
 
 /* Writes the ids of prompt and answer there, when the states are. */
 mo_status mo_generate_save_ids(const mo_generate_run *g, const char *folder,
                                mo_error *err);
+
+/* Write a number of the weights there, or fail with MO_E_INPUT where there is
+ * another: at each rank. */
+mo_status mo_generate_save_model(const char *folder, uint64_t weights,
+                                 mo_error *err);
+mo_status mo_generate_check_model(const char *folder, uint64_t weights,
+                                  mo_error *err);
 
 /* generate_options.c */
 

@@ -56,6 +56,10 @@ mo_status mo_generate_check_options(const mo_exec_options *o, mo_error *err)
         { o->save_states != NULL, "--save-states" },
     };
 
+    if ((o->load_states && !*o->load_states) ||
+        (o->save_states && !*o->save_states))
+        return mo_fail(err, MO_E_USAGE,
+                       "--load-states and --save-states name a folder");
     if (o->generate > 0) {
         mo_status status = mo_generate_check_sampling(o, err);
 

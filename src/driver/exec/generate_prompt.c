@@ -7,17 +7,20 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/minmax.h"
+#include "base/out.h"
 #include "base/random.h"
-#include "driver/output_files.h"
+#include "base/reader.h"
+#include "driver/exec/output_npy.h"
 #include "exec/tensor/npy.h"
 
-/* Of a name in a folder; and of the ids there. */
+/* Of a file in a folder; of the ids there, and of what tells the model. */
 enum { PATH_SIZE = 4096 };
-static const char tokens_name[] = "tokens.npy";
+static const char tokens_name[] = "tokens.npy", model_name[] = "model.txt";
 
 static mo_status check_id(const mo_generate_run *g, const char *file,
                           int64_t id, mo_error *err)
@@ -89,16 +92,18 @@ static mo_status read_ids(const mo_generate_run *g, const char *file,
                           "[%" PRId64 ",n]",
                           mo_tensor_desc_format(&desc, text), g->batch);
     status = mo_npy_read(file, ids, err);
-    for (int64_t i = 0; i < mo_tensor_desc_elements(&desc) && status == MO_OK;
+    if (status == MO_OK && !mo_tensor_desc_equal(&ids->desc, &desc))
+        status = mo_fail_at(err, MO_E_IO, file, 0, "changes while it is read");
+    for (int64_t i = 0; status == MO_OK && i < mo_tensor_desc_elements(&desc);
          i++)
         status = check_id(g, file, mo_tensor_get_int(ids, i), err);
     return status;
 }
 
-static mo_status name_tokens(const char *folder, char path[PATH_SIZE],
-                             mo_error *err)
+static mo_status name_file(const char *folder, const char *name,
+                           char path[PATH_SIZE], mo_error *err)
 {
-    int n = snprintf(path, PATH_SIZE, "%s/%s", folder, tokens_name);
+    int n = snprintf(path, PATH_SIZE, "%s/%s", folder, name);
 
     return n > 0 && n < PATH_SIZE
                ? MO_OK
@@ -111,7 +116,7 @@ static mo_status read_past(mo_generate_run *g, const char *folder,
                            mo_tensor_dense *past, mo_error *err)
 {
     char path[PATH_SIZE];
-    mo_status status = name_tokens(folder, path, err);
+    mo_status status = name_file(folder, tokens_name, path, err);
 
     if (status == MO_OK)
         status = read_ids(g, path, past, err);
@@ -166,14 +171,16 @@ mo_status mo_generate_make_prompt(const mo_exec_options *o, mo_generate_run *g,
 
 /* Another generation there would be lost, or what it has left be taken for
  * states of this one. */
-mo_status mo_generate_make_folder(const char *folder, mo_error *err)
+mo_status mo_generate_make_folder(const char *folder, int *lock, mo_error *err)
 {
     char path[PATH_SIZE];
-    mo_status status = name_tokens(folder, path, err);
+    mo_status status = name_file(folder, tokens_name, path, err);
 
     if (status == MO_OK)
-        status = mo_output_files_make_folder(folder, 0777, err);
-    if (status == MO_OK && access(path, F_OK) == 0)
+        status = mo_exec_output_npy_make(folder, err);
+    if (status == MO_OK && lock)
+        status = mo_exec_output_npy_lock(folder, lock, err);
+    if (status == MO_OK && lock && access(path, F_OK) == 0)
         return mo_fail_at(err, MO_E_USAGE, path, 0,
                           "exists: another generation is saved there; name "
                           "another folder for --save-states");
@@ -186,7 +193,7 @@ mo_status mo_generate_save_ids(const mo_generate_run *g, const char *folder,
     int64_t n = g->n_prompt + g->n;
     mo_tensor_dense all = { 0 };
     char path[PATH_SIZE];
-    mo_status status = name_tokens(folder, path, err);
+    mo_status status = name_file(folder, tokens_name, path, err);
 
     if (status == MO_OK)
         status = new_ids(g, n, &all, err);
@@ -200,5 +207,38 @@ mo_status mo_generate_save_ids(const mo_generate_run *g, const char *folder,
     if (status == MO_OK)
         status = mo_npy_write(path, &all, err);
     mo_tensor_clear(&all);
+    return status;
+}
+
+mo_status mo_generate_save_model(const char *folder, uint64_t weights,
+                                 mo_error *err)
+{
+    char path[PATH_SIZE];
+    mo_out *out;
+    mo_status status = name_file(folder, model_name, path, err);
+
+    if (status == MO_OK)
+        status = mo_out_open(path, &out, err);
+    if (status != MO_OK)
+        return status;
+    mo_out_printf(out, "weights %016" PRIx64 "\n", weights);
+    return mo_out_commit(out, err);
+}
+
+mo_status mo_generate_check_model(const char *folder, uint64_t weights,
+                                  mo_error *err)
+{
+    char path[PATH_SIZE], wanted[40], *text = NULL;
+    size_t size;
+    mo_status status = name_file(folder, model_name, path, err);
+
+    if (status == MO_OK)
+        status = mo_reader_all(path, &text, &size, err);
+    snprintf(wanted, sizeof wanted, "weights %016" PRIx64 "\n", weights);
+    if (status == MO_OK && strcmp(text, wanted) != 0)
+        status = mo_fail_at(err, MO_E_INPUT, path, 1,
+                            "the states are of a model with other weights; "
+                            "load those of this one");
+    free(text);
     return status;
 }

@@ -48,6 +48,40 @@ static double number_of(const mo_gguf_model *g, const char *key,
     return value && isfinite(value->number) ? value->number : fallback;
 }
 
+/* All numbers that are read below. */
+static mo_status check_numbers(const mo_gguf_model *g, mo_error *err)
+{
+    static const char *const keys[] = {
+        "attention.key_length_mla",
+        "attention.layer_norm_rms_epsilon",
+        "attention.value_length",
+        "embedding_length",
+        "expert_gating_func",
+        "expert_group_count",
+        "expert_weights_norm",
+        "expert_weights_scale",
+        "rope.dimension_count",
+        "rope.freq_base",
+        "rope.freq_base_swa",
+        "rope.scale_linear",
+        "rope.scaling.attn_factor",
+        "rope.scaling.factor",
+        "rope.scaling.original_context_length",
+        "rope.scaling.yarn_beta_fast",
+        "rope.scaling.yarn_beta_slow",
+        "rope.scaling.yarn_log_multiplier",
+    };
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const mo_gguf_value *value = find_of(g, keys[i]);
+
+        if (value && !(fabs(value->number) <= 0x1p40))
+            return FAIL(g, MO_E_INPUT, "key '%s.%s' is no number that can be",
+                        g->model.architecture, keys[i]);
+    }
+    return MO_OK;
+}
+
 /* Values other than these change the arithmetic in ways that are not known
  * here. */
 static mo_status check_keys(const mo_gguf_model *g, mo_error *err)
@@ -106,6 +140,22 @@ static mo_status check_keys(const mo_gguf_model *g, mo_error *err)
             return FAIL(g, MO_E_SUPPORT,
                         "key '%s.%s' has a value that cannot be run",
                         g->model.architecture, expected[i].key);
+    return MO_OK;
+}
+
+static mo_status check_embedding(const mo_gguf_model *g, mo_error *err)
+{
+    for (size_t i = 0; i < g->n_weights; i++) {
+        const mo_llm_weight *w = &g->weights[i];
+        double length = (double) w->dims[0];
+
+        if (strcmp(w->name, "token_embd.weight") == 0 &&
+            number_of(g, "embedding_length", length) != length)
+            return FAIL(g, MO_E_INPUT,
+                        "tensor 'token_embd.weight' has not the columns that "
+                        "key '%s.embedding_length' says",
+                        g->model.architecture);
+    }
     return MO_OK;
 }
 
@@ -173,7 +223,11 @@ mo_status mo_gguf_decoder_read(mo_gguf_model *g, mo_llm_decoder *decoder,
                     "not run; llama, qwen2, qwen3, qwen3moe, phi3, gemma3, "
                     "gpt-oss and deepseek2 can",
                     g->model.architecture);
-    status = check_keys(g, err);
+    status = check_numbers(g, err);
+    if (status == MO_OK)
+        status = check_keys(g, err);
+    if (status == MO_OK)
+        status = check_embedding(g, err);
     if (status != MO_OK)
         return status;
     if (g->n_weights > 0)

@@ -92,6 +92,11 @@ static void add_head(mo_llm_run *m, int x, int64_t width)
             mo_llm_run_add_number(m, "last", "i64", (double) (m->tokens - 1)),
             1);
     x = mo_llm_run_add_norm(m, "output_norm", x, last);
+    if (mo_llm_run_find_weight(m, own)->dims[1] !=
+        mo_llm_run_find_weight(m, "token_embd")->dims[1])
+        mo_llm_run_fail(m, MO_E_INPUT,
+                        "tensors 'output.weight' and 'token_embd.weight' have "
+                        "unequal numbers of tokens");
     logits = mo_llm_run_add_product(m, "output", mo_llm_run_find_weight(m, own),
                                     x, 1);
     if (m->status == MO_OK)

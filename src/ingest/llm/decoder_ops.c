@@ -272,6 +272,17 @@ int mo_llm_run_add_vector(mo_llm_run *m, mo_llm_weight *w)
     return mo_llm_run_add_weight(m, w);
 }
 
+/* Of n elements: others would be broadcast. */
+static int add_vector_of(mo_llm_run *m, mo_llm_weight *w, int64_t n)
+{
+    if (w->dims[0] != n || w->dims[1] != 1)
+        mo_llm_run_fail(m, MO_E_INPUT,
+                        "tensor '%.80s' has not the %" PRId64 " elements that "
+                        "the other tensors need",
+                        w->name, n);
+    return mo_llm_run_add_vector(m, w);
+}
+
 const char *mo_llm_run_block_format(const mo_llm_weight *w,
                                     char attrs[MO_LLM_RUN_FORMAT])
 {
@@ -375,7 +386,7 @@ int mo_llm_run_add_product(mo_llm_run *m, const char *role, mo_llm_weight *w,
                         .n_in = 2 };
 
     if (bias)
-        d.in[d.n_in++] = mo_llm_run_add_vector(m, bias);
+        d.in[d.n_in++] = add_vector_of(m, bias, w->dims[1]);
     return mo_llm_run_add(m, &d);
 }
 
@@ -391,20 +402,28 @@ int mo_llm_run_add_norm(mo_llm_run *m, const char *role, int x, mo_shape shape)
 
     snprintf(attrs, sizeof attrs, "{\"epsilon\":%.9g}", m->decoder->eps);
     return mo_llm_run_add(
-        m,
-        &(mo_llm_run_op){ .role = role,
-                          .type = "RMS",
-                          .attrs = attrs,
-                          .shape = shape,
-                          .in = { x, mo_llm_run_add_vector(
-                                         m, mo_llm_run_find_weight(m, role)) },
-                          .n_in = 2 });
+        m, &(mo_llm_run_op){
+               .role = role,
+               .type = "RMS",
+               .attrs = attrs,
+               .shape = shape,
+               .in = { x, add_vector_of(m, mo_llm_run_find_weight(m, role),
+                                        shape.dims[shape.rank - 1]) },
+               .n_in = 2 });
 }
 
 int mo_llm_run_add_optional_norm(mo_llm_run *m, const char *role, int x,
                                  mo_shape shape)
 {
-    return mo_llm_run_find(m, role, ".weight")
-               ? mo_llm_run_add_norm(m, role, x, shape)
-               : x;
+    char name[MO_LLM_RUN_NAME];
+    bool in_first, here = mo_llm_run_find(m, role, ".weight");
+
+    snprintf(name, sizeof name, "%s0.%s.weight",
+             m->decoder->model->layer_prefix, role);
+    in_first = mo_llm_run_find_named(m->decoder, name);
+    if (here != in_first)
+        mo_llm_run_fail(m, MO_E_INPUT,
+                        "layer %d has %s tensor '%s.weight', and layer 0 has",
+                        m->layer, here ? "the" : "no", role);
+    return here ? mo_llm_run_add_norm(m, role, x, shape) : x;
 }
