@@ -633,8 +633,8 @@ typedef struct moirai_generator moirai_generator;
  * Options: those of executors but in-flight; and temperature ("0": the most
  * probable token), top-k, top-p, seed, stop (ids that end a sequence, several),
  * save-states (a new folder for states and ids, written when the last token was
- * made or the generator is freed), load-states (such a folder, which the
- * prompt, perhaps of no ids, continues).
+ * made or the generator is freed), load-states (such a folder, which the ids
+ * continue, if there are any).
  */
 MOIRAI_API moirai_status moirai_generator_open(
     const moirai_placement *placement, const moirai_options *options,

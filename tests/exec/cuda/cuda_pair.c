@@ -81,10 +81,14 @@ static void compare(const call_case *c, int k, const mo_tensor_dense *expected,
                     mo_backend_precision precision, uint64_t seed)
 {
     const mo_tensor_dense *out = &c->out[k];
-    double allowed =
-        max_error(out->desc.elem, precision) * largest_of(expected);
+    double error = max_error(out->desc.elem, precision), allowed;
     char text[MO_TENSOR_DESC_TEXT_SIZE];
 
+    /* CPUs round the weights of values in f16 to their type. */
+    if (c->call.kind == MO_CALL_ATTENTION &&
+        c->in[2].desc.elem != out->desc.elem)
+        error = fmax(error, 1e-3);
+    allowed = error * largest_of(expected);
     for (int64_t i = 0; i < mo_tensor_desc_elements(&out->desc); i++)
         if (!is_near(mo_tensor_get_double(out, i),
                      mo_tensor_get_double(expected, i), allowed))
