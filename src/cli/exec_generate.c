@@ -200,13 +200,7 @@ mo_status mo_cli_exec_generate(mo_exec_options *o,
     };
     mo_pipeline_result result = { 0 };
     mo_measure_load load;
-    mo_status status =
-        o->load_states ? mo_generate_check_model(
-                             o->load_states, mo_exec_job_weights(o, job), err)
-                       : MO_OK;
-
-    if (status == MO_OK)
-        status = mo_generate_open(o, job->plan, rank == 0, &g, err);
+    mo_status status = mo_generate_open(o, job, rank == 0, &g, err);
 
     mo_measure_load_read(NULL, &load);
     if (status == MO_OK && !o->dry_run) {
@@ -219,11 +213,8 @@ mo_status mo_cli_exec_generate(mo_exec_options *o,
     if (status == MO_OK)
         status = mo_measure_load_gather(stream->transport, stream->world, &load,
                                         err);
-    if (status == MO_OK && o->save_states && !o->dry_run)
-        status = mo_generate_save_model(o->save_states,
-                                        mo_exec_job_weights(o, job), err);
-    if (status == MO_OK && rank == 0 && o->save_states && g.n > 0)
-        status = mo_generate_save_ids(&g, o->save_states, err);
+    if (status == MO_OK)
+        status = mo_generate_save(o, &g, err);
     if (status == MO_OK && rank == 0 && stream->transport->settle)
         status = stream->transport->settle(stream->world, err);
     if (status == MO_OK && rank == 0)

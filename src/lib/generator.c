@@ -59,13 +59,9 @@ static void *generate_all(void *context)
                                           .save_states = o->save_states,
                                           .interrupt = &m->closing };
     mo_error err = { 0 };
-    mo_status status = mo_lib_run_pipeline(&m->run, options, &err);
 
-    if (status == MO_OK && o->save_states)
-        status = mo_generate_save_model(
-            o->save_states, mo_exec_job_weights(o, &m->run.job), &err);
-    if (status == MO_OK && o->save_states && m->g.n > 0)
-        (void) mo_generate_save_ids(&m->g, o->save_states, &err);
+    if (mo_lib_run_pipeline(&m->run, options, &err) == MO_OK)
+        (void) mo_generate_save(o, &m->g, &err);
     pthread_mutex_lock(&m->lock);
     m->ended = true;
     m->failure = err;
@@ -114,12 +110,8 @@ moirai_status moirai_generator_open(const moirai_placement *placement,
     made->g.n_given = n_ids;
     if (status == MO_OK)
         status = mo_generate_check_sampling(&made->run.options, e);
-    if (status == MO_OK && made->run.options.load_states)
-        status = mo_generate_check_model(
-            made->run.options.load_states,
-            mo_exec_job_weights(&made->run.options, &made->run.job), e);
     if (status == MO_OK)
-        status = mo_generate_open(&made->run.options, made->run.job.plan, true,
+        status = mo_generate_open(&made->run.options, &made->run.job, true,
                                   &made->g, e);
     if (status == MO_OK)
         status = start(made, e);

@@ -137,20 +137,12 @@ mo_status mo_lib_run_open(const moirai_placement *placement,
 
 void mo_lib_run_clear(mo_lib_run *run)
 {
-    mo_exec_job *job = &run->job;
+    const mo_problem own = run->job.review.problem;
 
-    mo_plan_free(job->plan);
-    for (int i = job->n_others; i-- > 0;)
-        mo_weights_free(job->others[i]);
-    free(job->others);
-    mo_weights_free(job->constants);
-    for (int p = 0; p < MO_LLM_N_PHASES; p++)
-        mo_graph_free(job->phases[p]);
-    free(job->folder);
-    free(job->target);
-    free(job->allowed);
-    mo_prepare_free_phases(job->review.problem.phases,
-                           job->review.problem.n_phases);
+    /* All else of the review is the placement's. */
+    run->job.review = (mo_review){ .problem = { .phases = own.phases,
+                                                .n_phases = own.n_phases } };
+    mo_exec_job_clear(&run->job);
     mo_exec_units_clear(&run->units);
     mo_arena_free(run->arena);
     moirai_placement_free(run->placement);

@@ -272,7 +272,7 @@ static mo_status alloc_inputs(mo_generate_run *g, mo_error *err)
     return status;
 }
 
-mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_plan *plan,
+mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_job *job,
                            bool speaks, mo_generate_run *g, mo_error *err)
 {
     const mo_sampler_options sampling = { .temperature = o->temperature,
@@ -282,9 +282,15 @@ mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_plan *plan,
     size_t n_ids;
     mo_status status;
 
-    g->plan = plan;
+    g->plan = job->plan;
     g->n_wanted = o->generate;
-    status = check_plan(g, err);
+    if (o->load_states || o->save_states)
+        g->weights = mo_exec_job_weights(o, job);
+    status = o->load_states
+                 ? mo_generate_check_model(o->load_states, g->weights, err)
+                 : MO_OK;
+    if (status == MO_OK)
+        status = check_plan(g, err);
     if (status == MO_OK && o->save_states && !o->dry_run)
         status = mo_generate_make_folder(o->save_states,
                                          speaks ? &g->lock : NULL, err);

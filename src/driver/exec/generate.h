@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "driver/exec/exec_job.h"
 #include "driver/exec/exec_options.h"
 #include "driver/exec/sampler.h"
 #include "exec/plan/ir/plan.h"
@@ -39,6 +40,7 @@ typedef struct mo_generate_ports {
 
 typedef struct mo_generate_run {
     const mo_exec_plan *plan;
+    uint64_t weights; /* of mo_exec_job_weights(), if states are files */
     mo_generate_ports phases[2];
     int64_t batch, vocabulary;
     int64_t capacity;  /* tokens in the states; INT64_MAX: unknown */
@@ -78,16 +80,14 @@ mo_status mo_generate_make_prompt(const mo_exec_options *o, mo_generate_run *g,
  * there are no locks. */
 mo_status mo_generate_make_folder(const char *folder, int *lock, mo_error *err);
 
-/* Writes the ids of prompt and answer there, when the states are. */
-mo_status mo_generate_save_ids(const mo_generate_run *g, const char *folder,
-                               mo_error *err);
-
-/* Write a number of the weights there, or fail with MO_E_INPUT where there is
- * another: at each rank. */
-mo_status mo_generate_save_model(const char *folder, uint64_t weights,
-                                 mo_error *err);
+/* Fails with MO_E_INPUT if the states of --load-states are of other weights. */
 mo_status mo_generate_check_model(const char *folder, uint64_t weights,
                                   mo_error *err);
+
+/* With --save-states, after the run: writes a number of the weights beside the
+ * states of this rank and, at rank 0, the ids of prompt and answer. */
+mo_status mo_generate_save(const mo_exec_options *o, const mo_generate_run *g,
+                           mo_error *err);
 
 /* generate_options.c */
 
@@ -97,12 +97,12 @@ mo_status mo_generate_check_options(const mo_exec_options *o, mo_error *err);
 /* Fails with MO_E_USAGE if the options of sampling contradict each other. */
 mo_status mo_generate_check_sampling(const mo_exec_options *o, mo_error *err);
 
-/* Finds the ports of the plan, reads the prompt, or makes a random one of the
- * length that the first phase takes, and allocates everything; makes the
- * folder of --save-states. Without speaks, at other ranks, only the plan is
- * checked. *g begins as zeros but for given,
- * n_given, on_ids and context; the caller clears it. */
-mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_plan *plan,
+/* Finds the ports of the job's plan, reads the prompt, or makes a random one of
+ * the length that the first phase takes, and allocates everything; makes the
+ * folder of --save-states and checks that of --load-states. Without speaks, at
+ * other ranks, there is no prompt. *g begins as zeros but for given, n_given,
+ * on_ids and context; the caller clears it. */
+mo_status mo_generate_open(const mo_exec_options *o, const mo_exec_job *job,
                            bool speaks, mo_generate_run *g, mo_error *err);
 void mo_generate_clear(mo_generate_run *g);
 

@@ -18,7 +18,8 @@
 #include "driver/exec/output_npy.h"
 #include "exec/tensor/npy.h"
 
-/* Of a file in a folder; of the ids there, and of what tells the model. */
+/* Files of a folder of states, beside these; the second identifies the weights.
+ */
 enum { PATH_SIZE = 4096 };
 static const char tokens_name[] = "tokens.npy", model_name[] = "model.txt";
 
@@ -187,8 +188,8 @@ mo_status mo_generate_make_folder(const char *folder, int *lock, mo_error *err)
     return status;
 }
 
-mo_status mo_generate_save_ids(const mo_generate_run *g, const char *folder,
-                               mo_error *err)
+static mo_status save_ids(const mo_generate_run *g, const char *folder,
+                          mo_error *err)
 {
     int64_t n = g->n_prompt + g->n;
     mo_tensor_dense all = { 0 };
@@ -210,8 +211,7 @@ mo_status mo_generate_save_ids(const mo_generate_run *g, const char *folder,
     return status;
 }
 
-mo_status mo_generate_save_model(const char *folder, uint64_t weights,
-                                 mo_error *err)
+static mo_status save_model(const char *folder, uint64_t weights, mo_error *err)
 {
     char path[PATH_SIZE];
     mo_out *out;
@@ -223,6 +223,18 @@ mo_status mo_generate_save_model(const char *folder, uint64_t weights,
         return status;
     mo_out_printf(out, "weights %016" PRIx64 "\n", weights);
     return mo_out_commit(out, err);
+}
+
+mo_status mo_generate_save(const mo_exec_options *o, const mo_generate_run *g,
+                           mo_error *err)
+{
+    mo_status status;
+
+    if (!o->save_states || o->dry_run)
+        return MO_OK;
+    status = save_model(o->save_states, g->weights, err);
+    return status == MO_OK && g->n > 0 ? save_ids(g, o->save_states, err)
+                                       : status;
 }
 
 mo_status mo_generate_check_model(const char *folder, uint64_t weights,

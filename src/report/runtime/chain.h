@@ -103,7 +103,7 @@ void mo_chain_free(mo_chain *chain);
 mo_status mo_chain_units_of(const mo_graph *g, int *unit, int *n_layers,
                             mo_error *err);
 
-/* Adds the bytes of an op to the part of its unit's experts that its name says
+/* Adds the bytes of an op to the part of its unit's experts that its name gives
  * ("blk.7.ffn_up_exps"), or does nothing for another name. */
 void mo_chain_add_part(mo_chain *c, int unit, const char *name, int64_t bytes);
 

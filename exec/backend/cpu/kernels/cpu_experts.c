@@ -58,6 +58,29 @@ static int64_t *numbers_at(const experts_run *run, size_t at)
     return (int64_t *) (void *) (run->workspace + at);
 }
 
+/* Row n of the weights of an expert. */
+static const char *weights_at(const experts_run *run, int64_t expert, int64_t n)
+{
+    const experts_kernel *kernel = run->kernel;
+
+    return (const char *) run->in[1] +
+           (size_t) (expert * kernel->experts.n + n) * kernel->row_bytes;
+}
+
+/* Stores elements n, ..., n + count - 1 of a row of the result. */
+static void store_sums(const experts_run *run, int64_t row, int64_t n,
+                       int64_t count, const float *sums)
+{
+    mo_elem elem = run->kernel->elem;
+    size_t size = mo_elem_size(elem);
+    char *to = run->out + (size_t) (row * run->kernel->experts.n + n) * size;
+
+    if (elem == MO_ELEM_F32)
+        memcpy(to, sums, (size_t) count * size);
+    else
+        mo_tensor_narrow_f32(elem, sums, to, count);
+}
+
 static mo_cpu_block_data data_of(const experts_run *run, int64_t row)
 {
     const experts_kernel *kernel = run->kernel;
@@ -143,7 +166,6 @@ static void multiply(void *context, int64_t begin, int64_t end, int worker)
     const mo_call_experts *e = &kernel->experts;
     const int64_t *rows = numbers_at(run, kernel->rows_at);
     const int64_t *ends = numbers_at(run, kernel->ends_at);
-    size_t size = mo_elem_size(kernel->elem);
 
     (void) worker;
     for (int64_t job = begin; job < end; job++) {
@@ -153,9 +175,7 @@ static void multiply(void *context, int64_t begin, int64_t end, int worker)
         int64_t last = mo_min_i64(n + kernel->chunk, e->n);
 
         for (; n < last; n += step) {
-            const char *weights =
-                (const char *) run->in[1] +
-                (size_t) (expert * e->n + n) * kernel->row_bytes;
+            const char *weights = weights_at(run, expert, n);
             bool several = last - n >= MO_CPU_BLOCK_ROWS;
             mo_cpu_block_dot_fn *dot =
                 (several ? run->block_kernels->several
@@ -166,13 +186,9 @@ static void multiply(void *context, int64_t begin, int64_t end, int worker)
                  i < ends[expert]; i++) {
                 mo_cpu_block_data data = data_of(run, rows[i] / e->share);
                 float sums[MO_CPU_BLOCK_ROWS];
-                char *to = run->out + (size_t) (rows[i] * e->n + n) * size;
 
                 dot(weights, kernel->row_bytes, &data, e->k, sums);
-                if (kernel->elem == MO_ELEM_F32)
-                    memcpy(to, sums, (size_t) step * size);
-                else
-                    mo_tensor_narrow_f32(kernel->elem, sums, to, step);
+                store_sums(run, rows[i], n, step, sums);
             }
         }
     }
@@ -272,7 +288,6 @@ static void multiply_tile_rows(const experts_run *run, int64_t active,
     const mo_call_experts *e = &kernel->experts;
     const int64_t *first_tile = numbers_at(run, kernel->first_tile_at);
     int64_t expert = numbers_at(run, kernel->active_at)[active];
-    size_t size = mo_elem_size(kernel->elem);
     mo_cpu_block_weights weights = {
         .q = (int8_t *) scratch + kernel->weights_at,
         .scales = (float *) (void *) (scratch + kernel->weight_scales_at),
@@ -280,11 +295,9 @@ static void multiply_tile_rows(const experts_run *run, int64_t active,
     };
     float sums[TILE * TILE];
 
-    run->block_kernels->unpack(
-        e->format,
-        (const char *) run->in[1] +
-            (size_t) (expert * e->n + n) * kernel->row_bytes,
-        kernel->row_bytes, kernel->blocks, count, &weights);
+    run->block_kernels->unpack(e->format, weights_at(run, expert, n),
+                               kernel->row_bytes, kernel->blocks, count,
+                               &weights);
     for (int64_t t = first_tile[active]; t < first_tile[active + 1]; t++) {
         const int64_t *rows = numbers_at(run, kernel->rows_at) +
                               numbers_at(run, kernel->first_row_at)[t];
@@ -293,14 +306,8 @@ static void multiply_tile_rows(const experts_run *run, int64_t active,
 
         run->block_kernels->multiply(&weights, &tile, kernel->blocks,
                                      (int) n_rows, count, sums, TILE);
-        for (int64_t i = 0; i < n_rows; i++) {
-            char *to = run->out + (size_t) (rows[i] * e->n + n) * size;
-
-            if (kernel->elem == MO_ELEM_F32)
-                memcpy(to, sums + i * TILE, (size_t) count * size);
-            else
-                mo_tensor_narrow_f32(kernel->elem, sums + i * TILE, to, count);
-        }
+        for (int64_t i = 0; i < n_rows; i++)
+            store_sums(run, rows[i], n, count, sums + i * TILE);
     }
 }
 

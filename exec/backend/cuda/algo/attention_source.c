@@ -143,9 +143,7 @@ static void emit_score(mo_cuda_source *code, const mo_call_attention *c,
         mo_cuda_source_append(code, "return s.s0 ? y : -MO_INF;\n");
     else
         mo_cuda_source_printf(code, "return y + %s(s.s0);\n",
-                              s->of[0].elem == MO_ELEM_F16    ? "mo_f16_load"
-                              : s->of[0].elem == MO_ELEM_BF16 ? "mo_bf16_load"
-                                                              : "(float)");
+                              mo_cuda_elem_to_float(s->of[0].elem));
     mo_cuda_source_append(code, "}\n");
 }
 
@@ -248,10 +246,8 @@ static void emit_key_type(mo_cuda_source *code, mo_elem keys, mo_elem queries)
 {
     mo_cuda_source_printf(code, "typedef %s KV;\n#define LOAD_KV %s\n",
                           mo_cuda_elem_type_name(keys),
-                          keys == queries        ? "load"
-                          : keys == MO_ELEM_F16  ? "mo_f16_load"
-                          : keys == MO_ELEM_BF16 ? "mo_bf16_load"
-                                                 : "(float)");
+                          keys == queries ? "load"
+                                          : mo_cuda_elem_to_float(keys));
 }
 
 static mo_status emit_rows_kernel(const mo_cuda_attention_problem *problem,

@@ -99,6 +99,13 @@ const char *mo_cuda_elem_type_name(mo_elem elem)
     return names[elem];
 }
 
+const char *mo_cuda_elem_to_float(mo_elem elem)
+{
+    return elem == MO_ELEM_F16    ? "mo_f16_load"
+           : elem == MO_ELEM_BF16 ? "mo_bf16_load"
+                                  : "(float)";
+}
+
 const char *mo_cuda_bytes_type_name(int64_t bytes)
 {
     switch (bytes) {

@@ -48,6 +48,10 @@ mo_status mo_cuda_jit_request_source(mo_backend_unit *unit,
  * prelude.c), "long long", "unsigned char", ...  A constant string. */
 const char *mo_cuda_elem_type_name(mo_elem elem);
 
+/* Returns what makes a float of an element up to 32 bits: the name of a
+ * function, or a cast. A constant string. */
+const char *mo_cuda_elem_to_float(mo_elem elem);
+
 /* Returns a type of 1, 2, 4, 8 or 16 bytes, for copies.  A constant string. */
 const char *mo_cuda_bytes_type_name(int64_t bytes);
 

@@ -23,23 +23,15 @@ static mo_status check_real(const mo_call *call, const mo_tensor_desc *out,
 static void emit_format(mo_cuda_source *code, mo_block_format format,
                         int64_t depth)
 {
-    static const struct {
-        int bits;
-        const char *type, *value;
-    } formats[MO_BLOCK_FORMATS] = {
-        [MO_BLOCK_F32] = { 0, "float", "(x)" },
-        [MO_BLOCK_F16] = { 0, "mo_f16", "mo_f16_load(x)" },
-        [MO_BLOCK_BF16] = { 0, "mo_bf16", "mo_bf16_load(x)" },
-        [MO_BLOCK_Q8_0] = { 8, "unsigned short", "(x)" },
-        [MO_BLOCK_Q4_0] = { 4, "unsigned short", "(x)" },
-    };
+    int bits = format == MO_BLOCK_Q8_0 ? 8 : format == MO_BLOCK_Q4_0 ? 4 : 0;
+    mo_elem elem = bits > 0 ? MO_ELEM_U16 : mo_block_format_elem(format);
 
     mo_cuda_source_printf(code,
-                          "#define BITS %d\ntypedef %s W;\n"
-                          "#define WEIGHT(x) %s\n#define DEPTH %lldLL\n"
-                          "#define BLOCK %d\n",
-                          formats[format].bits, formats[format].type,
-                          formats[format].value, (long long) depth, BLOCK);
+                          "#define BITS %d\ntypedef %s W;\n#define WEIGHT %s\n"
+                          "#define DEPTH %lldLL\n#define BLOCK %d\n",
+                          bits, mo_cuda_elem_type_name(elem),
+                          mo_cuda_elem_to_float(elem), (long long) depth,
+                          BLOCK);
     mo_cuda_source_append(code, common_source);
 }
 

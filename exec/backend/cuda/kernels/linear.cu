@@ -6,7 +6,7 @@
 #include "exec/backend/cuda/jit/example.cuh"
 #define BITS 8
 typedef unsigned short W;
-#define WEIGHT(x) (x)
+#define WEIGHT (float)
 #define ROWS 3LL
 #define COLUMNS 100LL
 #define DEPTH 64LL
