@@ -16,7 +16,7 @@ export top_srcdir top_builddir gpu_logs
 unset MOIRAI_CLUSTER MOIRAI_PATH MOIRAI_TRANSPORT MOIRAI_TEST_BACKEND
 [ $# -gt 0 ] ||
     set -- unit calls ways memory models operators claims start cluster \
-        emulate nccl pipeline sanitizer
+        emulate generate nccl pipeline sanitizer
 
 use_standin()
 {
@@ -36,8 +36,8 @@ script_of()
 {
     case $1 in
     unit | calls | ways | claims | memory) echo gpu_programs.sh ;;
-    operators | models | start | cluster | emulate | nccl | pipeline | \
-        sanitizer)
+    operators | models | start | cluster | emulate | generate | nccl | \
+        pipeline | sanitizer)
         echo "gpu_$1.sh"
         ;;
     *) echo "there is no group $1" >&2 && exit 2 ;;

@@ -54,6 +54,7 @@ calls)
         shared "$name"
     done
     program exec/cuda/cuda_attention
+    program exec/cuda/cuda_linear
     ;;
 ways)
     shared exec/cuda/cuda_algo

@@ -7,7 +7,8 @@ weights generate the tokens of PyTorch.
 
 Not part of make check: needs torch, transformers, and the commands on the PATH.
 Each decoder runs on one device, on three unequal ones that have its layers in
-turn, and on two ranks.  Prints TAP; exits with 1 where a claim fails, with 77
+turn, on two ranks, and, where there is a GPU, there and on three unequal
+partitions of it.  Prints TAP; exits with 1 where a claim fails, with 77
 without PyTorch.
 """
 import json
@@ -63,6 +64,8 @@ CLUSTER = """<cluster name="three">
   <link between="b c" gbps="80" latency_us="1"/>
 </cluster>
 """
+# The same devices as parts of a GPU.
+PARTS = re.sub(r'rank="."\s*kind="cpu"\s*threads="."', "", CLUSTER)
 
 
 def make(name):
@@ -144,6 +147,13 @@ def claims_of(name, folder):
     yield "one device", tokens(*prompt, f"{folder}/chat.xml") == wanted
     yield "three devices", tokens(*three) == wanted
     yield "two ranks", tokens_of_ranks(*three) == wanted
+    if torch.cuda.is_available():
+        with open(f"{folder}/three.xml", "w", encoding="utf-8") as file:
+            file.write(PARTS)
+        yield "a GPU", tokens("--backend", "cuda", *prompt,
+                              f"{folder}/chat.xml") == wanted
+        yield "parts of a GPU", tokens("--emulate", "64,32,16",
+                                       *three) == wanted
 
 
 def main():
