@@ -108,8 +108,7 @@ static mo_status prepare_matvec(mo_backend_unit *unit, const mo_call *call,
         bits, mo_cuda_elem_type_name(elem), mo_cuda_elem_to_float(elem),
         (int) l->m, (int) l->n, (int) l->k, (int) span, STAGES,
         l->k % 256 == 0 ? 16 : 4, WARPS);
-    mo_cuda_source_append(&draft.code,
-                          bits > 0 ? blocks_source : numbers_source);
+    mo_cuda_source_append(&draft.code, matvec_source);
     return mo_cuda_single_kernel_new(unit, call, 2, &draft, kernel, err);
 }
 

@@ -18,7 +18,8 @@ typedef unsigned W;
 #define COPY 16
 #define WARPS 4
 /* example:end */
-/* embed: blocks_source */
+/* embed: matvec_source */
+#if BITS
 /* A pair of blocks are WORDS words.  That of data has the same layout, with zeros
  * where weights have their scales: a product of words is a product of numbers,
  * however they lie.  Of four bits, bytes have the numbers i and i + 16 of a
@@ -169,7 +170,7 @@ MO_KERNEL_OF(matvec, 32 * WARPS)(const T *in, const W *weights, T *out,
         if (MO_LANE < SPAN && first + MO_LANE < COLUMNS)
             finish1((PLACE) m * COLUMNS + first + MO_LANE, &kept[m], p, out);
 }
-/* embed: numbers_source */
+#else
 /* Eight numbers, 16 bytes of weights or 32, and data as they are. */
 #define EIGHTS (DEPTH / 8)
 #define TURNS ((EIGHTS + 31) / 32)
@@ -242,3 +243,4 @@ MO_KERNEL_OF(matvec, 32 * WARPS)(const T *in, const W *weights, T *out,
         if (MO_LANE < SPAN && first + MO_LANE < COLUMNS)
             finish1((PLACE) m * COLUMNS + first + MO_LANE, &kept[m], p, out);
 }
+#endif
