@@ -16,39 +16,46 @@ typedef struct shape_case {
     hiding hides;
     bool score, after;
     int64_t gap; /* padding elements behind each row */
+    bool cached; /* keys and values are of f16 */
 } shape_case;
 
 static const shape_case shapes[] = {
     /* All keys of a row in one iteration, warps for other queries. */
-    { 3, 2, 49, 49, 32, 32, MO_ELEM_F32, NOTHING, true, false, 0 },
-    { 1, 1, 16, 8, 16, 8, MO_ELEM_F32, NOTHING, false, false, 0 },
+    { 3, 2, 49, 49, 32, 32, MO_ELEM_F32, NOTHING, true, false, 0, false },
+    { 1, 1, 16, 8, 16, 8, MO_ELEM_F32, NOTHING, false, false, 0, false },
     /* Keys shared by warps; heads of 64 as in most networks. */
-    { 1, 2, 33, 128, 64, 64, MO_ELEM_F32, NOTHING, false, false, 0 },
-    { 1, 1, 17, 130, 64, 64, MO_ELEM_F32, BY_SUM, false, true, 0 },
+    { 1, 2, 33, 128, 64, 64, MO_ELEM_F32, NOTHING, false, false, 0, false },
+    { 1, 1, 17, 130, 64, 64, MO_ELEM_F32, BY_SUM, false, true, 0, false },
     /* Several groups of queries per warp; causal. */
-    { 14, 4, 70, 70, 16, 16, MO_ELEM_F32, FUTURE, false, false, 0 },
-    { 1, 6, 40, 150, 24, 48, MO_ELEM_F32, BY_TRUTH, true, true, 0 },
+    { 14, 4, 70, 70, 16, 16, MO_ELEM_F32, FUTURE, false, false, 0, false },
+    { 1, 6, 40, 150, 24, 48, MO_ELEM_F32, BY_TRUTH, true, true, 0, false },
     /* Rows that cannot be loaded four at a time, odd sizes. */
-    { 1, 3, 5, 77, 20, 12, MO_ELEM_F32, NOTHING, false, true, 1 },
-    { 1, 2, 31, 9, 7, 13, MO_ELEM_F32, FUTURE, true, false, 3 },
-    { 1, 2, 1, 40, 1, 1, MO_ELEM_F32, NOTHING, false, false, 0 },
+    { 1, 3, 5, 77, 20, 12, MO_ELEM_F32, NOTHING, false, true, 1, false },
+    { 1, 2, 31, 9, 7, 13, MO_ELEM_F32, FUTURE, true, false, 3, false },
+    { 1, 2, 1, 40, 1, 1, MO_ELEM_F32, NOTHING, false, false, 0, false },
     /* f16. */
-    { 1, 2, 20, 64, 64, 64, MO_ELEM_F16, FUTURE, false, false, 0 },
-    { 2, 1, 18, 50, 40, 40, MO_ELEM_BF16, BY_SUM, true, true, 2 },
+    { 1, 2, 20, 64, 64, 64, MO_ELEM_F16, FUTURE, false, false, 0, false },
+    { 2, 1, 18, 50, 40, 40, MO_ELEM_BF16, BY_SUM, true, true, 2, false },
     /* Rows too wide for registers. */
-    { 1, 2, 6, 45, 200, 300, MO_ELEM_F32, BY_SUM, true, true, 0 },
-    { 1, 1, 3, 5, 129, 8, MO_ELEM_F16, FUTURE, false, false, 0 },
+    { 1, 2, 6, 45, 200, 300, MO_ELEM_F32, BY_SUM, true, true, 0, false },
+    { 1, 1, 3, 5, 129, 8, MO_ELEM_F16, FUTURE, false, false, 0, false },
+    /* Few queries and many keys, which the blocks of a cluster share. */
+    { 1, 2, 4, 512, 64, 64, MO_ELEM_F32, BY_TRUTH, false, false, 0, true },
+    { 1, 2, 1, 1024, 128, 128, MO_ELEM_F16, NOTHING, false, false, 0, false },
+    { 1, 3, 7, 700, 72, 32, MO_ELEM_BF16, BY_SUM, true, true, 0, true },
+    { 1, 1, 1, 300, 64, 64, MO_ELEM_F32, NOTHING, false, true, 1, true },
     /* Empty. */
-    { 1, 0, 4, 4, 8, 8, MO_ELEM_F32, NOTHING, false, false, 0 },
+    { 1, 0, 4, 4, 8, 8, MO_ELEM_F32, NOTHING, false, false, 0, false },
 };
 
 static void put_rows(call_case *c, const shape_case *s, int64_t rows,
-                     int64_t width, int64_t *row, int64_t *batch)
+                     int64_t width, mo_elem elem, int64_t *row,
+                     int64_t *batch)
 {
     *row = s->heads * width + s->gap;
     batch[0] = rows * *row;
     batch[1] = width;
-    case_in(c, s->elem, shape_of(3, s->batch, rows, *row), (uint64_t) rows);
+    case_in(c, elem, shape_of(3, s->batch, rows, *row), (uint64_t) rows);
 }
 
 static void put_result(call_case *c, const shape_case *s)
@@ -120,6 +127,7 @@ static void make_case(call_case *c, const shape_case *s,
                       mo_point_program *score)
 {
     mo_call_attention *a = &c->call.u.attention;
+    mo_elem kv = s->cached ? MO_ELEM_F16 : s->elem;
 
     case_begin(c, MO_CALL_ATTENTION);
     *a = (mo_call_attention){ .n_batch = 2,
@@ -129,9 +137,9 @@ static void make_case(call_case *c, const shape_case *s,
                               .width = s->width,
                               .v_width = s->v_width,
                               .scale = 0.7 };
-    put_rows(c, s, s->queries, s->width, &a->q_row, a->q_batch);
-    put_rows(c, s, s->keys, s->width, &a->k_row, a->k_batch);
-    put_rows(c, s, s->keys, s->v_width, &a->v_row, a->v_batch);
+    put_rows(c, s, s->queries, s->width, s->elem, &a->q_row, a->q_batch);
+    put_rows(c, s, s->keys, s->width, kv, &a->k_row, a->k_batch);
+    put_rows(c, s, s->keys, s->v_width, kv, &a->v_row, a->v_batch);
     put_mask(c, s);
     put_score(c, s, score);
     put_result(c, s);

@@ -217,15 +217,17 @@ static void emit_reads(mo_cuda_source *code,
 {
     const mo_call_attention *c = get_attention(problem);
     int bytes = (int) mo_elem_size(problem->out->elem);
+    int kv_bytes = (int) mo_elem_size(problem->in[1].desc.elem);
     int q = read_width(c->width, c->q_offset, c->q_row, c, c->q_batch, 4);
     int k = read_width(c->width, c->k_offset, c->k_row, c, c->k_batch, 4);
-    int read = mo_min_int(q, k), v = v_width(c);
+    int v = v_width(c);
 
     mo_cuda_source_printf(code,
                           "#define READ %d\n#define READ_BITS %s\n"
+                          "#define K_READ %d\n#define K_BITS %s\n"
                           "#define V_READ %d\n#define V_BITS %s\n",
-                          read, word_type(read * bytes), v,
-                          word_type(v * bytes));
+                          q, word_type(q * bytes), k, word_type(k * kv_bytes),
+                          v, word_type(v * kv_bytes));
 }
 
 /* The size of the largest operand or result. */
@@ -283,13 +285,17 @@ emit_tensorcore_kernel(const mo_cuda_attention_problem *problem,
     mo_cuda_source_printf(
         code,
         "#define THREADS %d\n#define ACROSS %d\n#define ALONG %d\n"
-        "#define DEEP %d\n#define SPAN %d\n#define EXACT %d\n",
+        "#define DEEP %d\n#define SPAN %d\n#define EXACT %d\n"
+        "#define CLUSTER %d\n",
         threads, tiling->across, tiling->along, tiling->deep, tiling->span,
-        problem->exact);
+        problem->exact, tiling->cluster);
+    emit_key_type(code, problem->in[1].desc.elem, problem->out->elem);
     emit_reads(code, problem);
     mo_cuda_source_append(code, tensor_source);
-    grid->shared = (unsigned) (tiling->along * rows * (pitch + 2)) *
-                   (unsigned) sizeof(float);
+    grid->blocks[2] = grid->cluster = (unsigned) tiling->cluster;
+    grid->shared =
+        (unsigned) (tiling->along * rows * (pitch + 2 + tiling->cluster)) *
+        (unsigned) sizeof(float);
     return status;
 }
 

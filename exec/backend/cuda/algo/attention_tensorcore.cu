@@ -2,8 +2,9 @@
 /*
  * Fused attention on tensor cores with an online softmax (FlashAttention, Dao
  * et al. 2022). A warp has 16 DEEP queries and iterates over TURN keys at a
- * time; ACROSS warps of a block have other queries, ALONG of them other keys.
- * All operands are loaded directly into the registers of the mma fragments:
+ * time; ACROSS warps of a block have other queries, ALONG of them other keys,
+ * and so have the CLUSTER blocks of a cluster. Keys and values may be of a
+ * smaller type than queries: a cache. All operands are loaded directly into the registers of the mma fragments:
  *
  *     scores    a thread holds 4 neighbours of a row of q and of k, which are
  *               k = t and t + 4 of two steps: the sum may be in any order that
@@ -14,8 +15,8 @@
  *               neighbours of v, and holds neighbours of the result
  *
  * (t: the lane within its group of four, g: the group). The partial results of
- * the warps are combined in shared memory, which also restores the order of
- * rows for storing.
+ * the warps are combined in shared memory, of all blocks of a cluster, which also
+ * restores the order of rows for storing.
  */
 /* example:begin */
 #include "exec/backend/cuda/algo/attention_example.cuh"
@@ -26,14 +27,20 @@
 #define EXACT 0
 #define READ 4
 #define READ_BITS uint4
+#define K_READ 4
+#define K_BITS uint4
 #define V_READ 4
 #define V_BITS uint4
+#define CLUSTER 1
+typedef T KV;
+#define LOAD_KV load
 /* example:end */
 #define CHUNKS ((DEPTH + 15) / 16)
 #define TILES ((COLUMNS + 7) / 8)
 #define ROWS (16 * DEEP * ACROSS)
 #define TURN (8 * SPAN)
 #define PITCH (8 * TILES + 4)
+#define PARTS (CLUSTER * ALONG)
 
 typedef struct {
     float q[DEEP][CHUNKS][8];
@@ -42,7 +49,8 @@ typedef struct {
 } warp;
 
 typedef union { READ_BITS bits; T x[READ]; } some;
-typedef union { V_BITS bits; T x[V_READ]; } v_some;
+typedef union { K_BITS bits; KV x[K_READ]; } k_some;
+typedef union { V_BITS bits; KV x[V_READ]; } v_some;
 
 /* Rows beyond the end are loaded from a valid row and ignored: that avoids a
  * dependent load. */
@@ -55,20 +63,23 @@ MO_DEVICE int some_key(int j)
     return KEYS % TURN == 0 ? j : mo_min_i(j, KEYS - 1);
 }
 
-MO_DEVICE void read_four(const T *row, int d, float *x)
-{
-#pragma unroll
-    for (int e = 0; e < 4; e += READ) {
-        int there = DEPTH % 16 == 0 || d + e < DEPTH;
-        some w;
-        w.bits = *(const READ_BITS *) (row + (there ? d + e : 0));
-#pragma unroll
-        for (int i = 0; i < READ; i++)
-            x[e + i] = there ? load(w.x[i]) : 0;
+#define READ_FOUR(name, type, some, bits_of, read, load_of) \
+    MO_DEVICE void name(const type *row, int d, float *x) \
+    { \
+        _Pragma("unroll") \
+        for (int e = 0; e < 4; e += read) { \
+            int there = DEPTH % 16 == 0 || d + e < DEPTH; \
+            some w; \
+            w.bits = *(const bits_of *) (row + (there ? d + e : 0)); \
+            _Pragma("unroll") \
+            for (int i = 0; i < read; i++) \
+                x[e + i] = there ? load_of(w.x[i]) : 0; \
+        } \
     }
-}
+READ_FOUR(read_query, T, some, READ_BITS, READ, load)
+READ_FOUR(read_key, KV, k_some, K_BITS, K_READ, LOAD_KV)
 
-MO_DEVICE void read_values(const T *row, int d, float *x)
+MO_DEVICE void read_values(const KV *row, int d, float *x)
 {
 #pragma unroll
     for (int e = 0; e < TILES; e += V_READ) {
@@ -77,7 +88,7 @@ MO_DEVICE void read_values(const T *row, int d, float *x)
         w.bits = *(const V_BITS *) (row + (there ? d + e : 0));
 #pragma unroll
         for (int i = 0; i < V_READ; i++)
-            x[e + i] = load(w.x[i]);
+            x[e + i] = LOAD_KV(w.x[i]);
     }
 }
 
@@ -115,7 +126,7 @@ MO_DEVICE void begin_warp(warp *w, const T *q, int first, int g, int t)
 #pragma unroll
             for (int c = 0; c < CHUNKS; c++) {
                 float x[4];
-                read_four(q + (PLACE) i * Q_ROW, 16 * c + 4 * t, x);
+                read_query(q + (PLACE) i * Q_ROW, 16 * c + 4 * t, x);
 #pragma unroll
                 for (int e = 0; e < 4; e++)
                     w->q[a][c][2 * e + h] = x[e];
@@ -222,8 +233,8 @@ MO_DEVICE void add_values(warp *w, float (*s)[SPAN][4],
         }
 }
 
-MO_DEVICE void take_turn(warp *w, sight (*seen)[SPAN][4], const T *k,
-                         const T *v, int first, int key, int g, int t)
+MO_DEVICE void take_turn(warp *w, sight (*seen)[SPAN][4], const KV *k,
+                         const KV *v, int first, int key, int g, int t)
 {
     float keys[SPAN][CHUNKS][4], values[SPAN][2][TILES], s[DEEP][SPAN][4];
 #pragma unroll
@@ -231,7 +242,7 @@ MO_DEVICE void take_turn(warp *w, sight (*seen)[SPAN][4], const T *k,
         int j = some_key(key + 8 * n + g);
 #pragma unroll
         for (int c = 0; c < CHUNKS; c++)
-            read_four(k + (PLACE) j * K_ROW, 16 * c + 4 * t, keys[n][c]);
+            read_key(k + (PLACE) j * K_ROW, 16 * c + 4 * t, keys[n][c]);
     }
 #pragma unroll
     for (int n = 0; n < SPAN; n++)
@@ -277,62 +288,88 @@ MO_DEVICE void hand_over(const warp *w, float *sums, int along, int row,
         }
 }
 
-/* The factors of the partial sums of each part of the keys, stored in most. */
-MO_DEVICE void share_row(float *sums, int row)
+/* A number of the partial results of a part of the keys. */
+MO_DEVICE float part_of(const float *own, int part)
 {
-    float *most = sums + ALONG * ROWS * PITCH + row;
-    float *weights = most + ALONG * ROWS;
+#if CLUSTER > 1
+    return mo_cluster_load_f(own, part / ALONG);
+#else
+    (void) part;
+    return *own;
+#endif
+}
+
+/* The factors of the partial sums of each part of the keys: [PARTS][ROWS]. */
+MO_DEVICE void share_row(const float *sums, float *shares, int row)
+{
+    const float *most = sums + ALONG * ROWS * PITCH + row;
+    const float *weights = most + ALONG * ROWS;
     float largest = -MO_INF, weight = 0;
-    for (int l = 0; l < ALONG; l++)
-        largest = fmaxf(largest, most[l * ROWS]);
+    for (int l = 0; l < PARTS; l++) {
+        shares[l * ROWS + row] = part_of(most + l % ALONG * ROWS, l);
+        largest = fmaxf(largest, shares[l * ROWS + row]);
+    }
     /* Then all factors are 0. */
     if (ZERO_IF_MASKED && largest == -MO_INF) {
         largest = 0;
         weight = 1;
     }
-    for (int l = 0; l < ALONG; l++) {
-        most[l * ROWS] = mo_exp2(most[l * ROWS] - largest);
-        weight += most[l * ROWS] * weights[l * ROWS];
+    for (int l = 0; l < PARTS; l++) {
+        shares[l * ROWS + row] = mo_exp2(shares[l * ROWS + row] - largest);
+        weight += shares[l * ROWS + row] *
+                  part_of(weights + l % ALONG * ROWS, l);
     }
-    for (int l = 0; l < ALONG; l++)
-        most[l * ROWS] /= weight;
+    for (int l = 0; l < PARTS; l++)
+        shares[l * ROWS + row] /= weight;
 }
 
-MO_DEVICE void store_rows(const float *sums, head h, int first, T *out,
-                          struct mo_extra extra)
+/* Each block of a cluster stores some columns. */
+MO_DEVICE void store_rows(const float *sums, const float *shares, head h,
+                          int first, T *out, struct mo_extra extra)
 {
-    const float *shares = sums + ALONG * ROWS * PITCH;
-    for (int e = (int) threadIdx.x * WIDTH; e < ROWS * COLUMNS;
-         e += THREADS * WIDTH) {
+    int at = ((int) blockIdx.z * THREADS + (int) threadIdx.x) * WIDTH;
+    for (int e = at; e < ROWS * COLUMNS; e += CLUSTER * THREADS * WIDTH) {
         int row = e / COLUMNS, d = e % COLUMNS;
         float x[WIDTH];
+        if (QUERIES % ROWS != 0 && first + row >= QUERIES)
+            continue;
 #pragma unroll
         for (int i = 0; i < WIDTH; i++)
             x[i] = 0;
 #pragma unroll
-        for (int l = 0; l < ALONG; l++)
+        for (int l = 0; l < PARTS; l++)
 #pragma unroll
             for (int i = 0; i < WIDTH; i++)
                 x[i] += shares[l * ROWS + row] *
-                        sums[(l * ROWS + row) * PITCH + d + i];
-        if (QUERIES % ROWS == 0 || first + row < QUERIES)
-            finish(h.out + (PLACE) (first + row) * OUT_ROW + d, x, extra,
-                   out);
+                        part_of(sums + (l % ALONG * ROWS + row) * PITCH + d +
+                                    i, l);
+        finish(h.out + (PLACE) (first + row) * OUT_ROW + d, x, extra, out);
     }
+}
+
+MO_DEVICE void wait_for_all(void)
+{
+#if CLUSTER > 1
+    mo_cluster_sync();
+#else
+    MO_SYNC();
+#endif
 }
 
 /* Causal: the longest rows come first. Constant biases are loaded while the
  * previous kernel still runs. */
-#define EARLY (CONSTANT && KEYS <= ALONG * TURN)
+#define EARLY (CONSTANT && KEYS <= PARTS * TURN)
 MO_KERNEL_OF(attention, THREADS)
-(const T *q, const T *k, const T *v, T *out, struct shown shown,
+(const T *q, const KV *k, const KV *v, T *out, struct shown shown,
  struct mo_extra extra)
 {
     MO_DYNAMIC_SHARED(float, sums);
     int tile = (int) (blockIdx.x / BATCHES);
     int block = (CAUSAL ? (QUERIES + ROWS - 1) / ROWS - 1 - tile : tile) *
                 ROWS;
+    float *shares = sums + ALONG * ROWS * (PITCH + 2);
     int along = MO_WARP / ACROSS, row = MO_WARP % ACROSS * 16 * DEEP;
+    int part = (int) blockIdx.z * ALONG + along;
     int first = block + row, g = MO_LANE >> 2, t = MO_LANE & 3;
     int end = CAUSAL ? mo_min_i(KEYS, first + 16 * DEEP) : KEYS;
     head h = head_of((int) (blockIdx.x % BATCHES), shown);
@@ -340,18 +377,21 @@ MO_KERNEL_OF(attention, THREADS)
     warp w;
     MO_NEXT();
     if (EARLY)
-        look(h, first, along * TURN, g, t, seen);
+        look(h, first, part * TURN, g, t, seen);
     MO_BEGIN();
     begin_warp(&w, q + h.q, first, g, t);
-    for (int key = along * TURN; key < end; key += ALONG * TURN) {
+    for (int key = part * TURN; key < end; key += PARTS * TURN) {
         if (!EARLY)
             look(h, first, key, g, t, seen);
         take_turn(&w, seen, k + h.k, v + h.v, first, key, g, t);
     }
     hand_over(&w, sums, along, row, g, t);
-    MO_SYNC();
+    wait_for_all();
     for (int i = (int) threadIdx.x; i < ROWS; i += THREADS)
-        share_row(sums, i);
+        share_row(sums, shares, i);
     MO_SYNC();
-    store_rows(sums, h, block, out, extra);
+    store_rows(sums, shares, h, block, out, extra);
+#if CLUSTER > 1
+    mo_cluster_sync();
+#endif
 }

@@ -19,7 +19,7 @@
  * keys; with many queries a warp takes more of them, since every key it loads
  * is used twice.
  */
-enum { MAX_REGISTERS = 208, MAX_WARPS = 8, MAX_SPAN = 8 };
+enum { MAX_REGISTERS = 208, MAX_WARPS = 8, MAX_SPAN = 8, MAX_CLUSTER = 8 };
 
 static int min_int(int64_t a, int64_t b)
 {
@@ -55,7 +55,7 @@ static int choose_span(const mo_call_attention *c, int deep, int warps)
 static mo_cuda_attention_tiling make_tiling(const mo_call_attention *c,
                                             int deep, int warps)
 {
-    mo_cuda_attention_tiling tiling = { .across = 1, .deep = deep };
+    mo_cuda_attention_tiling tiling = { .across = 1, .deep = deep, .cluster = 1 };
 
     tiling.span = choose_span(c, deep, warps);
 
@@ -74,13 +74,36 @@ static mo_cuda_attention_tiling make_tiling(const mo_call_attention *c,
     return tiling;
 }
 
+/* With few blocks, as in the step of a decoder, those of a cluster share the
+ * keys: as many as there are idle SMs, or iterations for their warps. */
+static mo_cuda_attention_tiling
+make_clusters(const mo_cuda_attention_problem *problem, int sms)
+{
+    const mo_call_attention *c = &problem->call->u.attention;
+    mo_cuda_attention_tiling tiling = make_tiling(c, 1, MAX_WARPS / 2);
+    int64_t blocks = problem->batches * mo_ceil_div(c->queries, 16);
+    int64_t turns = 0;
+
+    /* Rather more blocks than long iterations. */
+    while (tiling.span > 2 && tiling.span % 2 == 0 &&
+           mo_ceil_div(c->keys, (int64_t) 8 * tiling.span * tiling.along) <
+               MAX_CLUSTER)
+        tiling.span /= 2;
+    turns = mo_ceil_div(c->keys, (int64_t) 8 * tiling.span * tiling.along);
+    while (problem->clusters && 2 * tiling.cluster <= MAX_CLUSTER &&
+           2 * tiling.cluster * blocks <= sms && 2 * tiling.cluster <= turns)
+        tiling.cluster *= 2;
+    return tiling;
+}
+
 static int add_tiling(mo_cuda_attention_tiling *tilings, int n,
                       mo_cuda_attention_tiling tiling)
 {
     for (int i = 0; i < n; i++)
         if (tilings[i].across == tiling.across &&
             tilings[i].along == tiling.along &&
-            tilings[i].deep == tiling.deep && tilings[i].span == tiling.span)
+            tilings[i].deep == tiling.deep && tilings[i].span == tiling.span &&
+            tilings[i].cluster == tiling.cluster)
             return n;
     tilings[n] = tiling;
     return n + 1;
@@ -97,8 +120,11 @@ int mo_cuda_attention_find_tilings(
         problem->batches * mo_ceil_div(c->queries, 16) >= 2 * (int64_t) sms;
     bool short_rows = c->keys <= (int64_t) 8 * choose_span(c, 1, 1);
     int first = deep_fits && many && !short_rows ? 2 : 1;
+    mo_cuda_attention_tiling clusters = make_clusters(problem, sms);
     int n = 0;
 
+    if (clusters.cluster > 1)
+        n = add_tiling(tilings, n, clusters);
     if (short_rows)
         n = add_tiling(tilings, n, make_tiling(c, 1, 1));
     n = add_tiling(tilings, n, make_tiling(c, first, MAX_WARPS / 2));
@@ -134,11 +160,11 @@ static mo_cuda_attention_problem make_problem(const mo_backend_unit *unit,
     mo_cuda_attention_problem problem = { .call = call, .in = in, .out = out };
 
     problem.tensor = !mo_ablated(MO_ABLATION_cuda_attention_tensorcore) &&
-                     in[1].desc.elem == out[0].elem && unit->arch >= 80 &&
-                     c->keys > 0 && c->width > 0 &&
+                     unit->arch >= 80 && c->keys > 0 && c->width > 0 &&
                      c->width <= MO_CUDA_ATTENTION_MAX_HEAD_DIM &&
                      c->v_width <= MO_CUDA_ATTENTION_MAX_HEAD_DIM;
     problem.exact = unit->options.precision == MO_BACKEND_PRECISION_F32;
+    problem.clusters = mo_cuda_has_clusters(unit);
     return problem;
 }
 
@@ -155,8 +181,9 @@ static mo_status add_variant(mo_backend_unit *unit,
     mo_status status =
         mo_cuda_emit_attention(problem, tiling, &code, &made->grid, err);
 
-    snprintf(made->name, sizeof made->name, "%dx%d warps, %d deep, %d span",
-             tiling->across, tiling->along, tiling->deep, tiling->span);
+    snprintf(made->name, sizeof made->name,
+             "%dx%dx%d warps, %d deep, %d span", tiling->across, tiling->along,
+             tiling->cluster, tiling->deep, tiling->span);
     if (status == MO_OK && made->grid.shared <= unit->max_shared_bytes &&
         (!only || strcmp(only, made->name) == 0)) {
         status = mo_cuda_jit_request(unit, code.text, "attention",

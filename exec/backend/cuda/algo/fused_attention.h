@@ -22,6 +22,7 @@ typedef struct mo_cuda_attention_tiling {
     int across, along; /* warps of a block, by queries and by keys */
     int deep;          /* groups of 16 queries per warp */
     int span;          /* groups of 8 keys per iteration */
+    int cluster;       /* blocks that share the keys, 1 to 8 */
 } mo_cuda_attention_tiling;
 
 /* A call with what its kernels need of it. */
@@ -32,6 +33,7 @@ typedef struct mo_cuda_attention_problem {
     int64_t batches;
     bool tensor; /* tensor cores; else the kernel by rows */
     bool exact;  /* products in full f32 precision */
+    bool clusters; /* the device has thread block clusters */
 } mo_cuda_attention_problem;
 
 /* Operands of scores and masks. */
@@ -48,7 +50,7 @@ mo_status mo_cuda_emit_attention(const mo_cuda_attention_problem *problem,
                                  mo_cuda_source *code, mo_cuda_grid *grid,
                                  mo_error *err);
 
-enum { MO_CUDA_ATTENTION_MAX_TILINGS = 4 };
+enum { MO_CUDA_ATTENTION_MAX_TILINGS = 5 };
 
 /* Fills tilings with the candidates of the autotuner on a unit of sms SMs, the
  * untuned default first; returns their number. */

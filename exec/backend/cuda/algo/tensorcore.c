@@ -363,17 +363,6 @@ static mo_status add_algo(mo_backend_unit *unit,
     return mo_cuda_algo_list_add(unit, algos, &w->base, err);
 }
 
-static bool has_clusters(const mo_backend_unit *unit)
-{
-    int has = 0;
-
-    return unit->arch >= 90 && !mo_ablated(MO_ABLATION_cuda_clusters) &&
-           unit->api->cuDeviceGetAttribute(&has,
-                                           CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH,
-                                           unit->device) == CUDA_SUCCESS &&
-           has != 0;
-}
-
 mo_status mo_cuda_tensorcore_algos(mo_backend_unit *unit,
                                    const mo_cuda_algo_problem *task,
                                    mo_cuda_algo_list *algos, mo_error *err)
@@ -387,7 +376,7 @@ mo_status mo_cuda_tensorcore_algos(mo_backend_unit *unit,
     if (!mo_cuda_algo_kind_wanted(task, "tensor") ||
         !mo_cuda_tensorcore_problem_init(unit, task, &problem))
         return MO_OK;
-    n = mo_cuda_tensorcore_find_configs(unit, has_clusters(unit), &problem,
+    n = mo_cuda_tensorcore_find_configs(unit, mo_cuda_has_clusters(unit), &problem,
                                         configs,
                                         unit->options.autotune ? TRIED : 1);
     for (int i = 0; i < n && status == MO_OK; i++)

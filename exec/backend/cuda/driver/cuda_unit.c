@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cuda/driver/cuda_unit.h"
 
+#include "base/ablation.h"
 #include "exec/backend/cuda/driver/sm_partition.h"
+
+bool mo_cuda_has_clusters(const mo_backend_unit *unit)
+{
+    int has = 0;
+
+    return unit->arch >= 90 && !mo_ablated(MO_ABLATION_cuda_clusters) &&
+           unit->api->cuDeviceGetAttribute(&has,
+                                           CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH,
+                                           unit->device) == CUDA_SUCCESS &&
+           has != 0;
+}
 
 mo_status mo_cuda_unit_make_current(mo_backend_unit *unit, mo_error *err)
 {

@@ -100,6 +100,9 @@ static inline int mo_cuda_unit_slots(const mo_backend_unit *unit)
     return unit->options.n_slots > 1 ? unit->options.n_slots : 1;
 }
 
+/* Returns whether the device has thread block clusters. */
+bool mo_cuda_has_clusters(const mo_backend_unit *unit);
+
 /* Makes the unit's context the current one of the calling thread. */
 mo_status mo_cuda_unit_make_current(mo_backend_unit *unit, mo_error *err);
 
