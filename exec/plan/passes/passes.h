@@ -61,6 +61,12 @@ mo_status mo_pass_concat_inplace(const bool *enabled, mo_exec_plan *plan,
 mo_status mo_pass_precision(mo_elem storage_elem, const mo_exec_plan *earlier,
                             mo_exec_plan *plan, mo_error *err);
 
+/* Weight conversion: products of many rows with weights in a storage format
+ * become products of converted weights. After mo_pass_precision(), which sets
+ * the types. */
+mo_status mo_pass_convert_weights(const bool *enabled, mo_exec_plan *plan,
+                                  mo_error *err);
+
 /* States: the output that writes a state gets the bytes of the input that reads
  * it. Last, when types and layouts are final. */
 mo_status mo_pass_state_inplace(mo_exec_plan *plan, mo_error *err);

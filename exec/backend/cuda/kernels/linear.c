@@ -10,6 +10,7 @@ enum {
     BLOCK = 128,
     MOST_AT_ONCE = 8,
     PART = 8,
+    MOST_NEIGHBOURS = 4, /* of a part of four bits */
     MOST_BLOCKS_Y = 65535,
     WARPS = 4, /* of a block of matvec.cu */
     STAGES = 4,
@@ -83,7 +84,9 @@ static mo_status prepare_matvec(mo_backend_unit *unit, const mo_call *call,
     int bits = bits_of(l->format), multiple = bits > 0 ? 64 : 8;
     int64_t rows = (int64_t) unit->sms * WARPS * (bits > 0 ? 4 : 8);
     int64_t span = mo_min_i64((l->n + rows - 1) / rows, MOST_SPAN);
-    mo_cuda_single_kernel_spec draft = { .name = "matvec" };
+    mo_cuda_single_kernel_spec draft = {
+        .name = bits > 0 ? "matvec_blocks" : "matvec_numbers"
+    };
     mo_elem elem = bits > 0 ? MO_ELEM_U32 : mo_block_format_elem(l->format);
     mo_status status;
 
@@ -108,7 +111,8 @@ static mo_status prepare_matvec(mo_backend_unit *unit, const mo_call *call,
         bits, mo_cuda_elem_type_name(elem), mo_cuda_elem_to_float(elem),
         (int) l->m, (int) l->n, (int) l->k, (int) span, STAGES,
         l->k % 256 == 0 ? 16 : 4, WARPS);
-    mo_cuda_source_append(&draft.code, matvec_source);
+    mo_cuda_source_append(&draft.code,
+                          bits > 0 ? blocks_source : numbers_source);
     return mo_cuda_single_kernel_new(unit, call, 2, &draft, kernel, err);
 }
 
@@ -159,6 +163,8 @@ static mo_status prepare_dequantize(mo_backend_unit *unit, const mo_call *call,
 {
     mo_block_format format = call->u.dequantize.format;
     int64_t n = mo_tensor_desc_elements(&out[0]);
+    int width = mo_min_int(
+        mo_cuda_epilogue_vector_width(call, &out[0], MOST_NEIGHBOURS), MOST_NEIGHBOURS);
     mo_cuda_single_kernel_spec draft = { .name = "dequantize" };
     mo_status status = check_real(call, out, err);
 
@@ -170,8 +176,8 @@ static mo_status prepare_dequantize(mo_backend_unit *unit, const mo_call *call,
         status = mo_cuda_grid_1d(n / PART, BLOCK, BLOCK, &draft.grid, err);
     if (status != MO_OK)
         return status;
-    mo_cuda_emit_types(&draft.code, out[0].elem, 1, n);
-    mo_cuda_emit_epilogue(&draft.code, call, &out[0], 1);
+    mo_cuda_emit_types(&draft.code, out[0].elem, width, n);
+    mo_cuda_emit_epilogue(&draft.code, call, &out[0], width);
     emit_format(&draft.code, format, n);
     mo_cuda_source_append(&draft.code, values_source);
     return mo_cuda_single_kernel_new(unit, call, 1, &draft, kernel, err);

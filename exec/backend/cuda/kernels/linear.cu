@@ -103,8 +103,7 @@ MO_KERNEL_OF(dequantize, BLOCK)(const W *in, T *out, struct mo_extra p)
     if (part >= (int) (DEPTH / PART))
         return;
     load_weights(in, part, w);
-    for (int j = 0; j < PART; j++) {
-        const R v = w[j];
-        finish1((PLACE) place_of(part, j), &v, p, out);
-    }
+#pragma unroll
+    for (int j = 0; j < PART; j += WIDTH)
+        finish((PLACE) place_of(part, j), w + j, p, out);
 }

@@ -18,8 +18,7 @@ typedef unsigned W;
 #define COPY 16
 #define WARPS 4
 /* example:end */
-/* embed: matvec_source */
-#if BITS
+/* embed: blocks_source */
 /* A pair of blocks are WORDS words.  That of data has the same layout, with zeros
  * where weights have their scales: a product of words is a product of numbers,
  * however they lie.  Of four bits, bytes have the numbers i and i + 16 of a
@@ -121,8 +120,8 @@ MO_DEVICE void multiply(const unsigned *w, const unsigned *data,
         sum[m] += second * (s[1].x * (float) b - (BITS == 8 ? 0 : s[1].y));
     }
 }
-MO_KERNEL_OF(matvec, 32 * WARPS)(const T *in, const W *weights, T *out,
-                                 struct mo_extra p)
+MO_KERNEL_OF(matvec_blocks, 32 * WARPS)(const T *in, const W *weights, T *out,
+                                        struct mo_extra p)
 {
     MO_DYNAMIC_SHARED(unsigned, shared);
     unsigned *ring = shared + MO_WARP * STAGES * UNIT_WORDS;
@@ -170,7 +169,7 @@ MO_KERNEL_OF(matvec, 32 * WARPS)(const T *in, const W *weights, T *out,
         if (MO_LANE < SPAN && first + MO_LANE < COLUMNS)
             finish1((PLACE) m * COLUMNS + first + MO_LANE, &kept[m], p, out);
 }
-#else
+/* embed: numbers_source */
 /* Eight numbers, 16 bytes of weights or 32, and data as they are. */
 #define EIGHTS (DEPTH / 8)
 #define TURNS ((EIGHTS + 31) / 32)
@@ -179,7 +178,7 @@ typedef union {
     W x[8];
 } eight;
 
-MO_DEVICE void fetch(const W *row, int turn, eight *w)
+MO_DEVICE void fetch_eight(const W *row, int turn, eight *w)
 {
     const int at = mo_min_i(turn * 32 + MO_LANE, EIGHTS - 1);
     const uint4 *from = (const uint4 *) (row + at * 8);
@@ -187,7 +186,7 @@ MO_DEVICE void fetch(const W *row, int turn, eight *w)
     for (int i = 0; i < (int) (sizeof(W) / 2); i++)
         w->bits[i] = from[i];
 }
-MO_DEVICE void multiply(const T *in, int turn, const eight *w, R *sum)
+MO_DEVICE void multiply_eight(const T *in, int turn, const eight *w, R *sum)
 {
     const int at = turn * 32 + MO_LANE;
 #pragma unroll
@@ -200,8 +199,8 @@ MO_DEVICE void multiply(const T *in, int turn, const eight *w, R *sum)
                 sum[m] += WEIGHT(w->x[j + i]) * load(x.x[i]);
         }
 }
-MO_KERNEL_OF(matvec, 32 * WARPS)(const T *in, const W *weights, T *out,
-                                 struct mo_extra p)
+MO_KERNEL_OF(matvec_numbers, 32 * WARPS)(const T *in, const W *weights, T *out,
+                                         struct mo_extra p)
 {
     const int first = ((int) blockIdx.x * WARPS + MO_WARP) * SPAN;
     const int rows = mo_max_i(0, mo_min_i(SPAN, COLUMNS - first));
@@ -215,7 +214,7 @@ MO_KERNEL_OF(matvec, 32 * WARPS)(const T *in, const W *weights, T *out,
 #pragma unroll
     for (int i = 0; i < STAGES; i++)
         if (i < TURNS)
-            fetch(row, i, &w[i]);
+            fetch_eight(row, i, &w[i]);
     MO_BEGIN();
     for (int n = 0; n < rows; n++, row += DEPTH) {
         for (int turn = 0; turn < TURNS; turn += STAGES) {
@@ -223,11 +222,11 @@ MO_KERNEL_OF(matvec, 32 * WARPS)(const T *in, const W *weights, T *out,
             for (int i = 0; i < STAGES; i++) {
                 const int next = turn + i + STAGES;
                 if (turn + i < TURNS)
-                    multiply(in, turn + i, &w[i], sum);
+                    multiply_eight(in, turn + i, &w[i], sum);
                 if (next < TURNS)
-                    fetch(row, next, &w[i]);
+                    fetch_eight(row, next, &w[i]);
                 else if (i < TURNS && n + 1 < rows)
-                    fetch(row + DEPTH, i, &w[i]);
+                    fetch_eight(row + DEPTH, i, &w[i]);
             }
         }
 #pragma unroll
@@ -243,4 +242,3 @@ MO_KERNEL_OF(matvec, 32 * WARPS)(const T *in, const W *weights, T *out,
         if (MO_LANE < SPAN && first + MO_LANE < COLUMNS)
             finish1((PLACE) m * COLUMNS + first + MO_LANE, &kept[m], p, out);
 }
-#endif
