@@ -8,8 +8,8 @@
  * in the order of the keys: the last one wins, and sums are the same in every
  * run.
  *
- * Few keys are kept in shared memory, and every element scans them. Many are
- * sorted (bitonic sort, Batcher 1968) by place and then by number, and the
+ * Each key of few is kept in shared memory by every block, and the thread of the
+ * last key of a place applies all of that place. Many are sorted (bitonic sort, Batcher 1968) by place and then by number, and the
  * thread at the begin of each run of equal places applies the run:
  * "scatter_keys" computes keys and sorts them block by block; then for each k
  * from 2 * BLOCK_KEYS, doubling, "scatter_step" runs with j
@@ -206,44 +206,47 @@ static void emit_key(const scatter_problem *s, mo_cuda_source *code)
             (long long) s->axis);
 }
 
-/* Few keys: scan. */
-
-/* "scatter": few keys, which every element scans. */
+/* "scatter": few keys, which every update scans. */
 static void emit_scan_kernel(const scatter_problem *s, mo_cuda_source *code)
 {
     const char *type = mo_cuda_elem_type_name(s->elem);
-    int64_t extent[] = { s->outer, s->axis, s->inner };
+    int64_t extent[] = { s->outer, s->n_keys, s->inner };
 
     emit_key(s, code);
     emit_helpers(s, code);
     mo_cuda_source_printf(
         code,
-        "MO_KERNEL_OF(scatter, %d)(const %s *data, const %s *indices, "
-        "const %s *updates, %s *out, long long *wrong)\n{\n"
+        "MO_KERNEL_OF(scatter, %d)(const %s *indices, const %s *updates, "
+        "%s *out, long long *wrong)\n{\n"
         "MO_SHARED long long keys[%lld];\n"
         "MO_BEGIN();\n"
         "for (int c = threadIdx.x; c < %lld; c += %d)\n"
         "    keys[c] = key_of(indices, c, wrong);\n"
         "MO_SYNC();\n",
-        MO_CUDA_GRID_STRIDE_THREADS, type,
-        mo_cuda_elem_type_name(s->index_elem), type, type,
-        (long long) s->n_keys, (long long) s->n_keys,
+        MO_CUDA_GRID_STRIDE_THREADS, mo_cuda_elem_type_name(s->index_elem),
+        type, type, (long long) s->n_keys, (long long) s->n_keys,
         MO_CUDA_GRID_STRIDE_THREADS);
-    mo_cuda_emit_grid_stride_loop(code, s->outer * s->axis * s->inner);
+    mo_cuda_emit_grid_stride_loop(code, s->outer * s->n_keys * s->inner);
     mo_cuda_emit_indices(code, "t", extent, 3);
-    mo_cuda_source_printf(code,
-                          "const long long o = i0, i = i2;\n"
-                          "%s v = data[t];\n"
-                          "int n = 0, last = 0;\n"
-                          "for (int c = 0; c < %lld; c++)\n"
-                          "    if (keys[c] == i1)\n"
-                          "        n++, last = c;\n"
-                          "(void) last;\n"
-                          "if (n > 0) {\n",
-                          type, (long long) s->n_keys);
-    emit_merging(s, "for (int c = 0; c <= last; c++) {\nif (keys[c] == i1)\n",
+    mo_cuda_source_printf(
+        code,
+        "const long long o = i0, i = i2, place = keys[i1];\n"
+        "const int last = (int) i1;\n"
+        "int n = 0, later = 0;\n"
+        "for (int c = 0; c < %lld; c++)\n"
+        "    if (keys[c] == place)\n"
+        "        n++, later |= c > last;\n"
+        "if (place < 0 || later)\n"
+        "    continue;\n"
+        "%s *to = out + ((o * %lldLL + place) * %lldLL + i);\n"
+        "%s v = *to;\n"
+        "(void) n;\n",
+        (long long) s->n_keys, type, (long long) s->axis,
+        (long long) s->inner, type);
+    emit_merging(s,
+                 "for (int c = 0; c <= last; c++) {\nif (keys[c] == place)\n",
                  code);
-    mo_cuda_source_append(code, "}\nout[t] = v;\n}\n}\n");
+    mo_cuda_source_append(code, "*to = v;\n}\n}\n");
 }
 
 /* Many keys: bitonic sort. */
@@ -263,8 +266,10 @@ static void emit_keys_kernel(const scatter_problem *s, mo_cuda_source *code)
         "MO_KERNEL_OF(scatter_keys, %d)(const %s *indices, unsigned "
         "long long *keys, long long *wrong)\n{\n"
         "MO_SHARED unsigned long long shared[%d];\n"
+        "MO_SHARED int is_sorted;\n"
         "const unsigned first = blockIdx.x * %du;\n"
         "MO_BEGIN();\n"
+        "is_sorted = gridDim.x == 1;\n"
         "for (unsigned i = threadIdx.x; i < %du; i += %du) {\n"
         "    const long long c = (long long) first + i;\n"
         "    const long long key = c < %lldLL ? key_of(indices, c, wrong) : "
@@ -272,14 +277,19 @@ static void emit_keys_kernel(const scatter_problem *s, mo_cuda_source *code)
         "    shared[i] = key < 0 ? ~0ull : (unsigned long long) key << "
         "32 | (unsigned long long) c;\n"
         "}\n"
-        "for (unsigned k = 2; k <= %du; k *= 2)\n"
+        "MO_SYNC();\n"
+        "for (unsigned i = threadIdx.x; i < %du - 1u; i += %du)\n"
+        "    if (shared[i] > shared[i + 1])\n"
+        "        is_sorted = 0;\n"
+        "MO_SYNC();\n"
+        "for (unsigned k = 2; k <= %du && !is_sorted; k *= 2)\n"
         "    block_steps(shared, first, k, k / 2);\n"
         "for (unsigned i = threadIdx.x; i < %du; i += %du)\n"
         "    keys[first + i] = shared[i];\n"
         "}\n",
         SORT_THREADS, mo_cuda_elem_type_name(s->index_elem), BLOCK_KEYS,
         BLOCK_KEYS, BLOCK_KEYS, SORT_THREADS, (long long) s->n_keys, BLOCK_KEYS,
-        BLOCK_KEYS, SORT_THREADS);
+        SORT_THREADS, BLOCK_KEYS, BLOCK_KEYS, SORT_THREADS);
 }
 
 static void emit_merge_kernel(mo_cuda_source *code)
@@ -428,7 +438,7 @@ static mo_status request_scan(mo_backend_unit *unit, const scatter_problem *s,
 
     kernel->scans = true;
     kernel->grid =
-        mo_cuda_grid_stride_grid(unit, s->outer * s->axis * s->inner);
+        mo_cuda_grid_stride_grid(unit, s->outer * s->n_keys * s->inner);
     emit_scan_kernel(s, &code);
     return mo_cuda_jit_request_source(unit, &code, "scatter", &kernel->apply,
                                       err);
@@ -551,16 +561,16 @@ static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
     const void *data = in[0], *indices = in[1], *updates = in[2];
     void *result = out[0];
     volatile long long *wrong = unit->index_error;
-    void *few_args[] = { &data, &indices, &updates, &result, &wrong };
+    void *few_args[] = { &indices, &updates, &result, &wrong };
     void *many_args[] = { &workspace, &updates, &result };
-    mo_status status;
+    mo_status status =
+        copy_data(unit, data, result, scatter->bytes, stream, err);
 
+    if (status != MO_OK || !scatter->apply)
+        return status;
     if (scatter->scans)
         return mo_cuda_launch(unit, scatter->apply, &scatter->grid, stream,
                               few_args, err);
-    status = copy_data(unit, data, result, scatter->bytes, stream, err);
-    if (status != MO_OK || !scatter->apply)
-        return status;
     status = sort_keys(unit, scatter, indices, workspace, stream, err);
     if (status == MO_OK)
         status = mo_cuda_launch(unit, scatter->apply, &scatter->grid, stream,
