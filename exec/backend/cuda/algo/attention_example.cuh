@@ -43,6 +43,10 @@ MO_DEVICE sight see(head h, int i, int j)
     s.none = 0;
     return s;
 }
+MO_DEVICE int is_visible(sight s)
+{
+    return 1;
+}
 MO_DEVICE float score(sight s, float x)
 {
     return x * 0.125f;

@@ -8,6 +8,7 @@
  *     head head_of(int batch, struct shown shown)  offsets of one head
  *     typedef struct { float s0; ... } sight
  *     sight see(head h, int i, int j)              operands of one score
+ *     int is_visible(sight s)                      0: the mask hides the key
  *     float score(sight s, float x)                scaled, biased and masked
  */
 #include <inttypes.h>
@@ -117,6 +118,20 @@ static void emit_head(mo_cuda_source *code,
                   s->of[i].access.stride);
     }
     mo_cuda_source_append(code, "(void) shown;\nreturn h;\n}\n");
+}
+
+static void emit_visible(mo_cuda_source *code, const mo_call_attention *c,
+                         const score_operands *s)
+{
+    mo_cuda_source_append(code, "MO_DEVICE int is_visible(sight s)\n{\n"
+                                "(void) s;\n");
+    if (!c->has_mask)
+        mo_cuda_source_append(code, "return 1;\n}\n");
+    else if (s->of[0].elem == MO_ELEM_BOOL)
+        mo_cuda_source_append(code, "return s.s0 != 0;\n}\n");
+    else
+        mo_cuda_source_printf(code, "return %s(s.s0) != -MO_INF;\n}\n",
+                              mo_cuda_elem_to_float(s->of[0].elem));
 }
 
 static void emit_score(mo_cuda_source *code, const mo_call_attention *c,
@@ -343,6 +358,7 @@ mo_status mo_cuda_emit_attention(const mo_cuda_attention_problem *problem,
                               i, i, stride[0], stride[1]);
     }
     mo_cuda_source_append(code, "return s;\n}\n");
+    emit_visible(code, get_attention(problem), &s);
     emit_score(code, get_attention(problem), &s);
     status = problem->tensor
                  ? emit_tensorcore_kernel(problem, tiling, code, grid, err)

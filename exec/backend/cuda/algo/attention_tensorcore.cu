@@ -156,6 +156,20 @@ MO_DEVICE void look(head h, int first, int key, int g, int t,
                         some_key(key + 8 * n + 2 * t + (e & 1)));
 }
 
+/* Returns whether a query of the warp has a key: else the turn is left out. */
+MO_DEVICE int sees_any(sight (*seen)[SPAN][4])
+{
+    int any = 0;
+#pragma unroll
+    for (int a = 0; a < DEEP; a++)
+#pragma unroll
+        for (int n = 0; n < SPAN; n++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                any |= is_visible(seen[a][n][e]);
+    return mo_ballot(any) != 0;
+}
+
 /* In units of log 2; nothing where the mask hides the key. */
 MO_DEVICE float weigh_score(sight seen, int i, int j, float x)
 {
@@ -383,7 +397,8 @@ MO_KERNEL_OF(attention, THREADS)
     for (int key = part * TURN; key < end; key += PARTS * TURN) {
         if (!EARLY)
             look(h, first, key, g, t, seen);
-        take_turn(&w, seen, k + h.k, v + h.v, first, key, g, t);
+        if (sees_any(seen))
+            take_turn(&w, seen, k + h.k, v + h.v, first, key, g, t);
     }
     hand_over(&w, sums, along, row, g, t);
     wait_for_all();
