@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lowering of gathers: operators that read elements by index. */
+#include <string.h>
+
 #include "base/array.h"
+#include "exec/op/copy_builder.h"
 #include "exec/op/lower/lowerings.h"
 
 /* Products of the dimensions from first to before end. */
@@ -69,6 +72,79 @@ static mo_status add_gather(const mo_op_site *site,
     return MO_OK;
 }
 
+/* Indices in a row of which every inner ones have the same distance, and so have
+ * every outer ones: outer index a and inner index b are of first + a far + b near.
+ * Rotations by halves or by pairs have such. */
+typedef struct even_indices {
+    int64_t first, far, near, outer, inner;
+} even_indices;
+
+enum { MOST_EVEN = 1024 };
+
+static bool find_even(const int64_t *index, int n, int64_t axis,
+                      even_indices *even)
+{
+    int inner = 1;
+
+    for (int i = 0; i < n; i++)
+        if (index[i] < 0 || index[i] >= axis)
+            return false;
+    while (inner < n &&
+           (inner == 1 ||
+            index[inner] - index[inner - 1] == index[1] - index[0]))
+        inner++;
+    if (n < 1 || n % inner != 0)
+        return false;
+    *even = (even_indices){ .first = index[0],
+                            .far = inner < n ? index[inner] - index[0] : 0,
+                            .near = inner > 1 ? index[1] - index[0] : 0,
+                            .outer = n / inner,
+                            .inner = inner };
+    for (int i = 0; i < n; i++)
+        if (index[i] != even->first + i / inner * even->far +
+                            i % inner * even->near)
+            return false;
+    return true;
+}
+
+/* The same by constant indices that are even: a copy, which costs nothing where
+ * its readers read the data by strides. */
+static mo_status add_even_gather(const mo_op_site *site,
+                                 const mo_call_gather *gather, bool *added,
+                                 mo_lower_result *lowered, mo_error *err)
+{
+    int64_t index[MOST_EVEN], width = gather->inner;
+    const mo_tensor_dense *given = site->value[1];
+    int n = (int) gather->count;
+    mo_call_copy_box box = { .rank = 4 };
+    even_indices even;
+
+    *added = false;
+    if (!given || given->desc.elem == MO_ELEM_U64 || gather->batch != 1 ||
+        gather->count > MOST_EVEN ||
+        mo_tensor_desc_elements(&site->out[0]) == 0)
+        return MO_OK;
+    for (int i = 0; i < n; i++) {
+        index[i] = mo_tensor_get_int(given, i);
+        index[i] += index[i] < 0 ? gather->axis : 0;
+    }
+    if (!find_even(index, n, gather->axis, &even))
+        return MO_OK;
+    *added = true;
+    box.in_offset = even.first * width;
+    memcpy(box.extent,
+           (int64_t[]){ gather->outer, even.outer, even.inner, width },
+           4 * sizeof *box.extent);
+    memcpy(box.in_stride,
+           (int64_t[]){ gather->axis * width, even.far * width,
+                        even.near * width, 1 },
+           4 * sizeof *box.in_stride);
+    memcpy(box.out_stride,
+           (int64_t[]){ n * width, even.inner * width, width, 1 },
+           4 * sizeof *box.out_stride);
+    return mo_lower_copy_add_box(&box, 0, site->n_in, lowered, err);
+}
+
 /* data[:axis] + indices[batch:] + data[axis + 1:] */
 static mo_status check_gathered(const mo_op_site *site, int axis, int batch,
                                 mo_error *err)
@@ -98,6 +174,7 @@ mo_status mo_lower_gather(const mo_op_site *site, mo_lower_result *lowered,
     const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
     mo_call_gather gather = { .kind = MO_CALL_GATHER_AXIS };
     int axis, batch;
+    bool added = false;
     mo_status status = check_operands(site, 3, err);
 
     if (status == MO_OK) {
@@ -123,7 +200,9 @@ mo_status mo_lower_gather(const mo_op_site *site, mo_lower_result *lowered,
     gather.axis = data->dims[axis];
     gather.inner = multiply_dims(data, axis + 1, data->rank);
     gather.count = multiply_dims(indices, batch, indices->rank);
-    return add_gather(site, &gather, lowered, err);
+    status = add_even_gather(site, &gather, &added, lowered, err);
+    return added || status != MO_OK ? status
+                                    : add_gather(site, &gather, lowered, err);
 }
 
 mo_status mo_lower_gather_elements(const mo_op_site *site,
