@@ -322,8 +322,19 @@ mo_status mo_pass_fuse_attention(const mo_plan_source *source,
                                                    &f.ends.mask, NULL);
                     simplify_mask(&a, &f);
                 }
+                if (!f.attention.has_mask)
+                    f.ends.mask = f.ends.q; /* unused, but of its shape */
+                if (!f.attention.has_sinks) {
+                    mo_pass_attention_split_batches(&a, place->device,
+                                                    &f.ends.k, &f.ends);
+                    mo_pass_attention_split_batches(&a, place->device,
+                                                    &f.ends.v, &f.ends);
+                }
                 trace_sources(&a, place->device, &f);
                 trace_result(&a, &f);
+                if (!f.attention.has_sinks && !f.attention.causal)
+                    f.attention.queries =
+                        mo_pass_attention_group_queries(&f.ends);
                 status = write_fused_call(&a, &f, err);
             }
         }

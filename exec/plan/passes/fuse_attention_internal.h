@@ -56,6 +56,16 @@ void mo_pass_attention_trace_source(const mo_pass_attention *a, int device,
                                     mo_pass_attention_operand *from,
                                     double *factor);
 
+/* Splits the batches of all operands where one of them, from, is a copy that
+ * repeats some: keys of grouped queries, repeated for the heads of a group. */
+void mo_pass_attention_split_batches(const mo_pass_attention *a, int device,
+                                     mo_pass_attention_operand *from,
+                                     mo_pass_attention_operands *ends);
+
+/* Makes the heads of a group, which read the same keys, the rows of queries where
+ * each has one. Returns the number of queries. */
+int64_t mo_pass_attention_group_queries(mo_pass_attention_operands *ends);
+
 /* Moves the view from the result of call c to the value it is copied to, if
  * the copy is its only reader. Returns the number of the copy's call, or
  * MO_PLAN_NONE with nothing changed. */

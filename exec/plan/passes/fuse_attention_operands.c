@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-
-/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Copy elimination around attention: traces operands back to the values they
  * were copied from, and the result forward to where it is copied.
@@ -192,14 +190,106 @@ int mo_pass_attention_trace_sink(const mo_pass_attention *a, int c,
     return reader;
 }
 
-/* SPDX-License-Identifier: Apache-2.0 */
+/* Splits the batches of a view; rows and columns stay. */
+static void split_view(const mo_tensor_view *source,
+                       const mo_tensor_dim_split *parts, mo_tensor_view *view)
+{
+    mo_tensor_view made = { .rank = source->rank, .offset = view->offset };
+
+    for (int d = 0; d < source->rank; d++) {
+        made.extent[d] = d < source->rank - 2 ? source->extent[d]
+                                              : view->extent[parts->part[d]];
+        made.stride[d] = view->stride[parts->part[d]] * parts->weight[d];
+    }
+    *view = made;
+}
+
+/* Returns whether only batches are split. */
+static bool keeps_matrix(const mo_tensor_view *view,
+                         const mo_tensor_view *source,
+                         const mo_tensor_dim_split *parts)
+{
+    int n = view->rank, m = source->rank;
+
+    return m > n && m <= MO_MAX_RANK && parts->part[m - 2] == n - 2 &&
+           parts->part[m - 1] == n - 1 && parts->part[m - 3] < n - 2;
+}
+
+void mo_pass_attention_split_batches(const mo_pass_attention *a, int device,
+                                     mo_pass_attention_operand *from,
+                                     mo_pass_attention_operands *ends)
+{
+    int root = mo_plan_value_root(a->plan->values, from->value);
+    int c = a->uses.maker[root], to = 0;
+    mo_tensor_view source;
+    mo_tensor_dim_split parts;
+    const mo_call_copy_box *box;
+    mo_tensor_copy_map map;
+    const mo_call *call;
+
+    if (c == MO_PLAN_NONE || a->plan->calls[c].device != device ||
+        a->plan->calls[c].call.kind != MO_CALL_COPY)
+        return;
+    call = &a->plan->calls[c].call;
+    while (call->out[to] != root)
+        to++;
+    box = filling_box(a->plan, call, to);
+    if (!box || !mo_pass_copy_map(box, &map) ||
+        !mo_tensor_view_compose(&map, &from->view, &source, &parts) ||
+        !keeps_matrix(&from->view, &source, &parts))
+        return;
+    split_view(&source, &parts, &ends->q.view);
+    split_view(&source, &parts, &ends->k.view);
+    split_view(&source, &parts, &ends->v.view);
+    split_view(&source, &parts, &ends->out.view);
+    split_view(&source, &parts, &ends->mask.view);
+}
+
+static void move_batch_to_rows(mo_tensor_view *view, int d)
+{
+    int rows = view->rank - 2;
+
+    view->extent[rows] = view->extent[d];
+    view->stride[rows] = view->stride[d];
+    for (; d < view->rank - 1; d++) {
+        view->extent[d] = view->extent[d + 1];
+        view->stride[d] = view->stride[d + 1];
+    }
+    view->rank--;
+}
+
+static void drop_batch(mo_tensor_view *view, int d)
+{
+    for (; d < view->rank - 1; d++) {
+        view->extent[d] = view->extent[d + 1];
+        view->stride[d] = view->stride[d + 1];
+    }
+    view->rank--;
+}
+
+int64_t mo_pass_attention_group_queries(mo_pass_attention_operands *ends)
+{
+    const mo_tensor_view *q = &ends->q.view;
+    int d = q->rank - 3;
+    int64_t queries = q->extent[q->rank - 2];
+
+    while (d >= 0 && (q->extent[d] < 2 || ends->k.view.stride[d] != 0 ||
+                      ends->v.view.stride[d] != 0))
+        d--;
+    if (queries != 1 || d < 0)
+        return queries;
+    queries = q->extent[d];
+    move_batch_to_rows(&ends->q.view, d);
+    move_batch_to_rows(&ends->out.view, d);
+    move_batch_to_rows(&ends->mask.view, d);
+    drop_batch(&ends->k.view, d);
+    drop_batch(&ends->v.view, d);
+    return queries;
+}
+
 /*
  * Operands of an attention call as strided views, and back.
  */
-#include <string.h>
-
-#include "exec/plan/passes/fuse_attention_internal.h"
-
 static mo_tensor_view read_view(const mo_call_attention *c, int64_t offset,
                                 const int64_t *batch, int64_t rows, int64_t row,
                                 int64_t columns)
