@@ -116,6 +116,8 @@ static mo_status run_pipeline(const mo_plan_source *source, mo_exec_plan *plan,
         status =
             mo_pass_precision(source->storage_elem, source->earlier, plan, err);
     if (status == MO_OK)
+        status = mo_pass_reuse_values(source->can_jit, plan, err);
+    if (status == MO_OK)
         status = mo_pass_convert_weights(source->can_jit, plan, err);
     if (status == MO_OK)
         status = mo_pass_state_inplace(plan, err);

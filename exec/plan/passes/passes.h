@@ -61,6 +61,11 @@ mo_status mo_pass_concat_inplace(const bool *enabled, mo_exec_plan *plan,
 mo_status mo_pass_precision(mo_elem storage_elem, const mo_exec_plan *earlier,
                             mo_exec_plan *plan, mo_error *err);
 
+/* Value reuse: pointwise calls that compute a value once more, or copy one as it
+ * is, become views. After mo_pass_precision(), which makes conversions copies. */
+mo_status mo_pass_reuse_values(const bool *enabled, mo_exec_plan *plan,
+                               mo_error *err);
+
 /* Weight conversion: products of many rows with weights in a storage format
  * become products of converted weights. After mo_pass_precision(), which sets
  * the types. */
