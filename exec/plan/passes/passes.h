@@ -28,6 +28,11 @@ mo_status mo_pass_const_fold(mo_exec_plan *plan, mo_error *err);
 mo_status mo_pass_fuse_attention(const mo_plan_source *source,
                                  mo_exec_plan *plan, mo_error *err);
 
+/* Normalization fusion: the ops of RMS normalization become one call. Before
+ * pointwise fusion, which would join them. */
+mo_status mo_pass_fuse_norm(const bool *enabled, mo_exec_plan *plan,
+                            mo_error *err);
+
 /* Pointwise fusion: fuses calls of one item, or of items in one default fusion
  * group on one device. */
 mo_status mo_pass_fuse_pointwise(const mo_plan_source *source,
