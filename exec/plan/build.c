@@ -91,6 +91,8 @@ static mo_status run_pipeline(const mo_plan_source *source, mo_exec_plan *plan,
             status = mo_pass_fuse_attention(source, plan, err);
         if (status == MO_OK)
             status = mo_pass_fuse_norm(source->fuses_attention, plan, err);
+        if (status == MO_OK)
+            status = mo_pass_fuse_rotate(source->fuses_attention, plan, err);
         if (status == MO_OK && source->fuses_attention)
             status = mo_pass_dce(plan, err);
         if (status == MO_OK && source->fuse &&

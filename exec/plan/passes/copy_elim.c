@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/op/copy_builder.h"
 #include "exec/plan/passes/copy_map.h"
 #include "exec/plan/passes/def_use.h"
 #include "exec/plan/ir/value_table.h"
@@ -242,6 +243,36 @@ static mo_status eliminate_operand(elim_state *a, mo_plan_call *reader, int i,
     }
 }
 
+/* Joins two boxes of one source and shape: halves that are exchanged. */
+static mo_status join_boxes(elim_state *a, mo_plan_call *place, mo_error *err)
+{
+    mo_call_copy *copy = &place->call.u.copy;
+    const mo_call_copy_box *b = copy->boxes, *c = b + 1;
+    mo_call_copy_box *joined;
+    bool same;
+
+    if (place->call.kind != MO_CALL_COPY || copy->n_boxes != 2 ||
+        b->from == MO_CALL_COPY_FILL || c->from == MO_CALL_COPY_FILL)
+        return MO_OK;
+    same = b->to == c->to && b->rank == c->rank && b->rank < MO_MAX_RANK &&
+           place->call.in[b->from] == place->call.in[c->from];
+    for (int d = 0; same && d < b->rank; d++)
+        same = b->extent[d] == c->extent[d] &&
+               b->in_stride[d] == c->in_stride[d] &&
+               b->out_stride[d] == c->out_stride[d];
+    if (!same)
+        return MO_OK;
+    joined = mo_arena_alloc(a->plan->arena, sizeof *joined);
+    if (!joined)
+        return mo_fail_memory(err);
+    *joined = *b;
+    mo_lower_copy_box_push(joined, 2, c->in_offset - b->in_offset,
+                           c->out_offset - b->out_offset);
+    copy->boxes = joined;
+    copy->n_boxes = 1;
+    return MO_OK;
+}
+
 /* Copies what the pass modifies, since calls may share operand lists and
  * programs. */
 static mo_status copy_operands(elim_state *a, mo_call *call, mo_error *err)
@@ -304,6 +335,8 @@ mo_status mo_pass_copy_elim(const bool *enabled, mo_exec_plan *plan,
                 status =
                     eliminate_operand(&a, &plan->calls[c], i, &eliminated, err);
         }
+        if (status == MO_OK && enabled[plan->calls[c].device])
+            status = join_boxes(&a, &plan->calls[c], err);
     }
     for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
         plan->outputs[i].value = a.visible[plan->outputs[i].value];

@@ -33,6 +33,11 @@ mo_status mo_pass_fuse_attention(const mo_plan_source *source,
 mo_status mo_pass_fuse_norm(const bool *enabled, mo_exec_plan *plan,
                             mo_error *err);
 
+/* Rotation fusion: the sign of a rotation by halves goes to its factor. Before
+ * pointwise fusion, which joins the factors. */
+mo_status mo_pass_fuse_rotate(const bool *enabled, mo_exec_plan *plan,
+                              mo_error *err);
+
 /* Pointwise fusion: fuses calls of one item, or of items in one default fusion
  * group on one device. */
 mo_status mo_pass_fuse_pointwise(const mo_plan_source *source,
