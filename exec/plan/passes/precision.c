@@ -5,12 +5,131 @@
  * floats as before and round when they store. Constants are converted here,
  * once; inputs when they are loaded and outputs when they are collected
  * (exec/runtime/device/io_bind.c, exec/runtime/gather.c).
+ *
+ * Reals that are computed of integers alone stay f32: the angles of rotary
+ * positions, which a narrow type would round to multiples of 8 and more.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/plan/ir/value_table.h"
 #include "exec/tensor/convert.h"
 #include "exec/plan/passes/passes.h"
+
+/* Values that stay f32, by value. */
+typedef struct exact_values {
+    const mo_exec_plan *plan;
+    bool *is_exact;
+    bool *is_read_else; /* a constant: by a call whose result is narrow */
+} exact_values;
+
+enum { MOST_EXACT_CONSTANT = 4096 };
+
+static bool is_small_constant(const mo_plan_value *value)
+{
+    return value->constant &&
+           mo_tensor_desc_elements(&value->desc) <= MOST_EXACT_CONSTANT;
+}
+
+/* Returns whether the result of a call depends on integers and small constants
+ * only. */
+static bool makes_exact(const exact_values *e, const mo_call *call)
+{
+    bool of_integers = false;
+
+    if ((call->kind != MO_CALL_POINT && call->kind != MO_CALL_COPY) ||
+        call->n_out != 1 ||
+        e->plan->values[call->out[0]].desc.elem != MO_ELEM_F32)
+        return false;
+    for (int i = 0; i < call->n_in; i++) {
+        int root = mo_plan_value_root(e->plan->values, call->in[i]);
+        const mo_plan_value *value = &e->plan->values[root];
+        bool is_integer = !mo_elem_is_float(value->desc.elem);
+
+        if (!e->is_exact[root] && !is_integer && !is_small_constant(value))
+            return false;
+        of_integers = of_integers || e->is_exact[root] ||
+                      (is_integer && !value->constant);
+    }
+    return of_integers;
+}
+
+/* Returns whether operand i may have another type than the result. */
+static bool may_differ(const exact_values *e, const mo_call *call, int i)
+{
+    if (call->kind == MO_CALL_POINT || (call->after && i >= call->first_extra))
+        return true;
+    return call->kind == MO_CALL_COPY && call->n_out == 1 &&
+           e->is_exact[call->out[0]];
+}
+
+/* Narrows values that a call or an output reads as the others. Returns whether
+ * any was. */
+static bool narrow_some(exact_values *e)
+{
+    const mo_exec_plan *plan = e->plan;
+    bool any = false;
+
+    for (int c = 0; c < plan->n_calls; c++) {
+        const mo_call *call = &plan->calls[c].call;
+
+        for (int i = 0; i < call->n_in; i++) {
+            int root = mo_plan_value_root(plan->values, call->in[i]);
+
+            if (e->is_exact[root] && !may_differ(e, call, i))
+                any = true, e->is_exact[root] = false;
+        }
+        if (call->n_out == 1 && e->is_exact[call->out[0]] &&
+            !makes_exact(e, call))
+            any = true, e->is_exact[call->out[0]] = false;
+    }
+    for (int i = 0; i < plan->n_outputs; i++) {
+        int root = mo_plan_value_root(plan->values, plan->outputs[i].value);
+
+        any = any || e->is_exact[root];
+        e->is_exact[root] = false;
+    }
+    return any;
+}
+
+/* Finds the values; the caller frees both lists. */
+static mo_status find_exact(exact_values *e, mo_error *err)
+{
+    const mo_exec_plan *plan = e->plan;
+    size_t n = (size_t) plan->n_values + 1;
+
+    e->is_exact = calloc(n, sizeof *e->is_exact);
+    e->is_read_else = calloc(n, sizeof *e->is_read_else);
+    if (!e->is_exact || !e->is_read_else)
+        return mo_fail_memory(err);
+    for (int c = 0; c < plan->n_calls; c++)
+        if (makes_exact(e, &plan->calls[c].call))
+            e->is_exact[plan->calls[c].call.out[0]] = true;
+    while (narrow_some(e))
+        ;
+    for (int c = 0; c < plan->n_calls; c++) {
+        const mo_call *call = &plan->calls[c].call;
+        bool is_exact = call->n_out == 1 && e->is_exact[call->out[0]];
+
+        for (int i = 0; i < call->n_in; i++) {
+            int root = mo_plan_value_root(plan->values, call->in[i]);
+
+            if (!is_exact)
+                e->is_read_else[root] = true;
+            else if (plan->values[root].constant)
+                e->is_exact[root] = true;
+        }
+    }
+    for (int v = 0; v < plan->n_values; v++) {
+        int root = mo_plan_value_root(plan->values, v);
+
+        if (plan->values[root].constant)
+            e->is_exact[v] = e->is_exact[root] && !e->is_read_else[root];
+        else
+            e->is_exact[v] = e->is_exact[root];
+    }
+    return MO_OK;
+}
 
 /* An f32 constant. Several values may share the data. */
 typedef struct constant_entry {
@@ -30,14 +149,15 @@ static int compare_entries(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-static int collect_constants(const mo_exec_plan *plan, constant_entry *entries)
+static int collect_constants(const mo_exec_plan *plan, const bool *is_exact,
+                             constant_entry *entries)
 {
     int n = 0;
 
     for (int v = 0; v < plan->n_values; v++) {
         const mo_tensor_dense *constant = plan->values[v].constant;
 
-        if (constant && constant->desc.elem == MO_ELEM_F32)
+        if (constant && constant->desc.elem == MO_ELEM_F32 && !is_exact[v])
             entries[n++] =
                 (constant_entry){ constant->data,
                                   mo_tensor_desc_elements(&constant->desc), v };
@@ -107,12 +227,13 @@ static mo_status convert_constant(mo_exec_plan *plan, mo_elem storage_elem,
     return MO_OK;
 }
 
-static void convert_program_types(mo_elem storage_elem, mo_point_program *point,
-                                  int first)
+/* Operand i from first on is in[i - first]. */
+static void convert_program_types(const mo_exec_plan *plan, const int *in,
+                                  mo_point_program *point, int first)
 {
     for (int i = first; i < point->n_operands; i++)
         if (point->operands[i].elem == MO_ELEM_F32)
-            point->operands[i].elem = storage_elem;
+            point->operands[i].elem = plan->values[in[i - first]].desc.elem;
 }
 
 /* Of weights in a storage format. */
@@ -122,18 +243,57 @@ static void convert_format(mo_elem storage_elem, mo_block_format *format)
         *format = storage_elem == MO_ELEM_F16 ? MO_BLOCK_F16 : MO_BLOCK_BF16;
 }
 
+static void convert_call(const mo_exec_plan *plan, mo_elem storage_elem,
+                         mo_call *call)
+{
+    if (call->kind == MO_CALL_POINT)
+        convert_program_types(plan, call->in, &call->u.point, 0);
+    if (call->after) {
+        if (call->after->operands[0].elem == MO_ELEM_F32)
+            call->after->operands[0].elem = storage_elem;
+        convert_program_types(plan, call->in + call->first_extra, call->after,
+                              1);
+    }
+    if (call->kind == MO_CALL_LINEAR)
+        convert_format(storage_elem, &call->u.linear.format);
+    if (call->kind == MO_CALL_EXPERTS)
+        convert_format(storage_elem, &call->u.experts.format);
+    /* Scores stay floats. */
+    if (call->kind == MO_CALL_ATTENTION && call->u.attention.score)
+        convert_program_types(plan, call->in + 3 + call->u.attention.has_mask,
+                              call->u.attention.score, 1);
+}
+
+/* Narrows all values but the exact ones, and the programs that read them. */
+static void narrow_values(mo_elem storage_elem, const bool *is_exact,
+                          mo_exec_plan *plan)
+{
+    for (int i = 0; i < plan->n_outputs; i++)
+        plan->outputs[i].widened =
+            plan->values[plan->outputs[i].value].desc.elem == MO_ELEM_F32;
+    for (int v = 0; v < plan->n_values; v++)
+        if (plan->values[v].desc.elem == MO_ELEM_F32 && !is_exact[v])
+            plan->values[v].desc.elem = storage_elem;
+    for (int c = 0; c < plan->n_calls; c++)
+        convert_call(plan, storage_elem, &plan->calls[c].call);
+}
+
 mo_status mo_pass_precision(mo_elem storage_elem, const mo_exec_plan *earlier,
                             mo_exec_plan *plan, mo_error *err)
 {
+    exact_values exact = { .plan = plan };
+    constant_entry *entries;
     mo_status status;
+    int n = 0;
 
     if (storage_elem == MO_ELEM_F32)
         return MO_OK;
-
-    constant_entry *entries =
-        calloc((size_t) plan->n_values + 1, sizeof *entries);
-    int n = entries ? collect_constants(plan, entries) : 0;
-    status = entries ? MO_OK : mo_fail_memory(err);
+    status = find_exact(&exact, err);
+    entries = calloc((size_t) plan->n_values + 1, sizeof *entries);
+    if (status == MO_OK && !entries)
+        status = mo_fail_memory(err);
+    if (status == MO_OK)
+        n = collect_constants(plan, exact.is_exact, entries);
     const mo_tensor_dense *made = NULL;
 
     for (int i = 0; i < n && status == MO_OK; i++) {
@@ -152,28 +312,9 @@ mo_status mo_pass_precision(mo_elem storage_elem, const mo_exec_plan *earlier,
             plan->values[entries[i].value].constant = made;
     }
     free(entries);
-    if (status != MO_OK)
-        return status;
-    for (int i = 0; i < plan->n_outputs; i++)
-        plan->outputs[i].widened =
-            plan->values[plan->outputs[i].value].desc.elem == MO_ELEM_F32;
-    for (int v = 0; v < plan->n_values; v++)
-        if (plan->values[v].desc.elem == MO_ELEM_F32)
-            plan->values[v].desc.elem = storage_elem;
-    for (int c = 0; c < plan->n_calls; c++) {
-        mo_call *call = &plan->calls[c].call;
-
-        if (call->kind == MO_CALL_POINT)
-            convert_program_types(storage_elem, &call->u.point, 0);
-        if (call->after)
-            convert_program_types(storage_elem, call->after, 0);
-        if (call->kind == MO_CALL_LINEAR)
-            convert_format(storage_elem, &call->u.linear.format);
-        if (call->kind == MO_CALL_EXPERTS)
-            convert_format(storage_elem, &call->u.experts.format);
-        /* Scores stay floats. */
-        if (call->kind == MO_CALL_ATTENTION && call->u.attention.score)
-            convert_program_types(storage_elem, call->u.attention.score, 1);
-    }
-    return MO_OK;
+    if (status == MO_OK)
+        narrow_values(storage_elem, exact.is_exact, plan);
+    free(exact.is_exact);
+    free(exact.is_read_else);
+    return status;
 }
