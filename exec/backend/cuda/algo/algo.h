@@ -4,8 +4,8 @@
  * cuDNN.
  *
  * MATMUL and CONV have several: our kernels on tensor cores (tensorcore*.c),
- * cuBLASLt (cublaslt/), cuDNN (cudnn/), and direct kernels that always work
- * (direct*.c). matmul_conv.c collects those that support a call, times them
+ * cuBLASLt (cublaslt/), cuDNN (cudnn/), one for few rows (matvec.h), and direct
+ * kernels that always work (direct*.c). matmul_conv.c collects those that support a call, times them
  * (autotune.h), and keeps the fastest.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_ALGO_ALGO_H
@@ -86,6 +86,7 @@ typedef mo_status mo_cuda_algo_finder(mo_backend_unit *unit,
 mo_cuda_algo_finder
     mo_cuda_tensorcore_algos; /* tensor cores, f32 by plain FMA too */
 mo_cuda_algo_finder mo_cuda_direct_algos;   /* exactly one */
+mo_cuda_algo_finder mo_cuda_matvec_algos;   /* few rows: one, or none */
 mo_cuda_algo_finder mo_cuda_cublaslt_algos; /* none without cuBLASLt */
 mo_cuda_algo_finder mo_cuda_cudnn_algos;    /* none without cuDNN */
 

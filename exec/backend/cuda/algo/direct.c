@@ -15,6 +15,7 @@
 #include "exec/backend/cuda/jit/codegen.h"
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
 #include "exec/backend/cuda/jit/jit_cache.h"
+#include "exec/backend/cuda/kernels/matvec.h"
 #include "exec/backend/cuda/kernels/single_kernel.h"
 #include "exec/op/call.h"
 
@@ -412,6 +413,64 @@ mo_status mo_cuda_direct_algos(mo_backend_unit *unit,
             status = mo_cuda_jit_request(unit, code.text, "direct",
                                          &algo->function, err);
     }
+    mo_cuda_source_clear(&code);
+    if (status != MO_OK) {
+        drop(unit, &algo->base);
+        return status;
+    }
+    return mo_cuda_algo_list_add(unit, algos, &algo->base, err);
+}
+
+/* The product as one with rows of weights; false where it is another. */
+static bool is_linear(const mo_cuda_algo_problem *problem, mo_call_linear *l)
+{
+    const mo_call_matmul *m = &problem->call->u.matmul;
+    mo_elem elem = problem->out[0].elem;
+    bool one = m->m == 1;
+
+    *l = (mo_call_linear){ elem == MO_ELEM_F16    ? MO_BLOCK_F16
+                           : elem == MO_ELEM_BF16 ? MO_BLOCK_BF16
+                                                  : MO_BLOCK_F32,
+                           m->m, m->n, m->k };
+    for (int d = 0; d < m->n_batch; d++)
+        if (m->extent[d] != 1)
+            return false;
+    return mo_elem_is_float(elem) && elem != MO_ELEM_F64 &&
+           problem->in[0].desc.elem == elem &&
+           problem->in[1].desc.elem == elem && m->a.column == 1 &&
+           (one || m->a.row == m->k) && m->b.row == 1 &&
+           (m->n == 1 || m->b.column == m->k) && m->c.column == 1 &&
+           (one || m->c.row == m->n);
+}
+
+mo_status mo_cuda_matvec_algos(mo_backend_unit *unit,
+                               const mo_cuda_algo_problem *problem,
+                               mo_cuda_algo_list *algos, mo_error *err)
+{
+    mo_cuda_source code = { 0 };
+    const char *name = NULL;
+    direct_algo *algo;
+    mo_call_linear l;
+    mo_status status;
+
+    /* Weights are read before the kernel that would make them has ended. */
+    if (problem->call->kind != MO_CALL_MATMUL || !problem->in[1].constant ||
+        !is_linear(problem, &l) || !mo_cuda_matvec_supports(unit, &l) ||
+        !mo_cuda_algo_kind_wanted(problem, "matvec"))
+        return MO_OK;
+    algo = calloc(1, sizeof *algo);
+    if (!algo)
+        return mo_fail_memory(err);
+    algo->base.kind = &direct_class;
+    algo->call = problem->call;
+    snprintf(algo->base.name, sizeof algo->base.name, "matvec");
+    status = mo_cuda_emit_matvec(unit, problem->call, problem->out, &l, &code,
+                                 &name, &algo->grid, err);
+    if (status == MO_OK)
+        status = mo_cuda_source_check(&code, err);
+    if (status == MO_OK)
+        status = mo_cuda_jit_request(unit, code.text, name, &algo->function,
+                                     err);
     mo_cuda_source_clear(&code);
     if (status != MO_OK) {
         drop(unit, &algo->base);

@@ -3,6 +3,7 @@
  * rows, linear.cu for all. */
 #include "base/minmax.h"
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
+#include "exec/backend/cuda/kernels/matvec.h"
 #include "exec/backend/cuda/kernels/single_kernel.h"
 #include "exec/tensor/block_format.h"
 
@@ -11,16 +12,10 @@ enum {
     MOST_AT_ONCE = 8,
     PART = 8,
     MOST_NEIGHBOURS = 4, /* of a part of four bits */
-    MOST_BLOCKS_Y = 65535,
-    WARPS = 4, /* of a block of matvec.cu */
-    STAGES = 4,
-    MOST_SPAN = 32
+    MOST_BLOCKS_Y = 65535
 };
 
-#pragma GCC diagnostic ignored "-Woverlength-strings"
-
 #include "exec/backend/cuda/kernels/linear.inc"
-#include "exec/backend/cuda/kernels/matvec.inc"
 
 static mo_status check_real(const mo_call *call, const mo_tensor_desc *out,
                             mo_error *err)
@@ -60,60 +55,24 @@ static int64_t row_words(mo_block_format format, int64_t k)
            (format == MO_BLOCK_F32 ? 4 : 2);
 }
 
-/* Bytes of shared memory that matvec.cu needs for blocks: the rings of all warps,
- * the quantized data, and their scales. */
-static int64_t shared_bytes(const mo_call_linear *l)
-{
-    int64_t bits = bits_of(l->format), words = bits == 8 ? 17 : 9;
-    int64_t data = l->m * (l->k / 64) * words * (bits == 4 ? 2 : 1);
-
-    if (bits == 0)
-        return 0;
-    return 4 * (WARPS * STAGES * 32 * words + (data + 3) / 4 * 4) +
-           8 * l->m * (l->k / 32);
-}
-
 /* Requests the kernel for few rows, where it supports them; otherwise leaves
- * *kernel NULL. A warp has as many rows of weights as keep all multiprocessors
- * busy once. */
+ * *kernel NULL. */
 static mo_status prepare_matvec(mo_backend_unit *unit, const mo_call *call,
                                 const mo_tensor_desc *out,
                                 mo_backend_kernel **kernel, mo_error *err)
 {
     const mo_call_linear *l = &call->u.linear;
-    int bits = bits_of(l->format), multiple = bits > 0 ? 64 : 8;
-    int64_t rows = (int64_t) unit->sms * WARPS * (bits > 0 ? 4 : 8);
-    int64_t span = mo_min_i64((l->n + rows - 1) / rows, MOST_SPAN);
-    mo_cuda_single_kernel_spec draft = {
-        .name = bits > 0 ? "matvec_blocks" : "matvec_numbers"
-    };
-    mo_elem elem = bits > 0 ? MO_ELEM_U32 : mo_block_format_elem(l->format);
+    mo_cuda_single_kernel_spec draft = { 0 };
     mo_status status;
 
-    if (l->m < 1 || l->m > MOST_AT_ONCE || l->n < 1 || l->n > INT32_MAX / 2 ||
-        l->k < 1 || l->k > INT32_MAX / 2 || l->k % multiple != 0 ||
-        shared_bytes(l) > (int64_t) unit->max_shared_bytes)
+    if (!mo_cuda_matvec_supports(unit, l))
         return MO_OK;
-    status = mo_cuda_grid_1d(l->n, (int) span * WARPS, 32 * WARPS, &draft.grid,
-                             err);
-    if (status != MO_OK)
-        return status;
-    draft.grid.shared = (unsigned) shared_bytes(l);
-    mo_cuda_emit_types(&draft.code, out->elem,
-                       16 / (int) mo_elem_size(out->elem),
-                       mo_tensor_desc_elements(out));
-    mo_cuda_emit_epilogue(&draft.code, call, out, 1);
-    mo_cuda_source_printf(
-        &draft.code,
-        "#define BITS %d\ntypedef %s W;\n#define WEIGHT %s\n#define ROWS %d\n"
-        "#define COLUMNS %d\n#define DEPTH %d\n#define SPAN %d\n"
-        "#define STAGES %d\n#define COPY %d\n#define WARPS %d\n",
-        bits, mo_cuda_elem_type_name(elem), mo_cuda_elem_to_float(elem),
-        (int) l->m, (int) l->n, (int) l->k, (int) span, STAGES,
-        l->k % 256 == 0 ? 16 : 4, WARPS);
-    mo_cuda_source_append(&draft.code,
-                          bits > 0 ? blocks_source : numbers_source);
-    return mo_cuda_single_kernel_new(unit, call, 2, &draft, kernel, err);
+    status = mo_cuda_emit_matvec(unit, call, out, l, &draft.code, &draft.name,
+                                 &draft.grid, err);
+    if (status == MO_OK)
+        status = mo_cuda_single_kernel_new(unit, call, 2, &draft, kernel, err);
+    mo_cuda_source_clear(&draft.code);
+    return status;
 }
 
 static mo_status prepare_linear(mo_backend_unit *unit, const mo_call *call,

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exec/backend/cuda/kernels/matvec.h"
+
+#include "base/minmax.h"
+#include "exec/backend/cuda/jit/codegen_epilogue.h"
+#include "exec/backend/cuda/kernels/single_kernel.h"
+#include "exec/tensor/block_format.h"
+
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+
+#include "exec/backend/cuda/kernels/matvec.inc"
+
+enum {
+    MOST_ROWS = 8,
+    WARPS = 4, /* of a block */
+    STAGES = 4,
+    MOST_SPAN = 32
+};
+
+static int bits_of(mo_block_format format)
+{
+    return format == MO_BLOCK_Q8_0 ? 8 : format == MO_BLOCK_Q4_0 ? 4 : 0;
+}
+
+/* Bytes of shared memory for blocks: the rings of all warps, the quantized data,
+ * and their scales. */
+static int64_t shared_bytes(const mo_call_linear *l)
+{
+    int64_t bits = bits_of(l->format), words = bits == 8 ? 17 : 9;
+    int64_t data = l->m * (l->k / 64) * words * (bits == 4 ? 2 : 1);
+
+    if (bits == 0)
+        return 0;
+    return 4 * (WARPS * STAGES * 32 * words + (data + 3) / 4 * 4) +
+           8 * l->m * (l->k / 32);
+}
+
+bool mo_cuda_matvec_supports(const mo_backend_unit *unit,
+                             const mo_call_linear *l)
+{
+    int multiple = bits_of(l->format) > 0 ? 64 : 8;
+
+    return l->m > 0 && l->m <= MOST_ROWS && l->n > 0 &&
+           l->n <= INT32_MAX / 2 && l->k > 0 && l->k <= INT32_MAX / 2 &&
+           l->k % multiple == 0 &&
+           shared_bytes(l) <= (int64_t) unit->max_shared_bytes;
+}
+
+/* A warp has as many rows of weights as keep all multiprocessors busy once. */
+mo_status mo_cuda_emit_matvec(const mo_backend_unit *unit, const mo_call *call,
+                              const mo_tensor_desc *out,
+                              const mo_call_linear *l, mo_cuda_source *code,
+                              const char **name, mo_cuda_grid *grid,
+                              mo_error *err)
+{
+    int bits = bits_of(l->format);
+    int64_t rows = (int64_t) unit->sms * WARPS * (bits > 0 ? 4 : 8);
+    int64_t span = mo_min_i64((l->n + rows - 1) / rows, MOST_SPAN);
+    mo_elem elem = bits > 0 ? MO_ELEM_U32 : mo_block_format_elem(l->format);
+    mo_status status =
+        mo_cuda_grid_1d(l->n, (int) span * WARPS, 32 * WARPS, grid, err);
+
+    if (status != MO_OK)
+        return status;
+    *name = bits > 0 ? "matvec_blocks" : "matvec_numbers";
+    grid->shared = (unsigned) shared_bytes(l);
+    mo_cuda_emit_types(code, out->elem, 16 / (int) mo_elem_size(out->elem),
+                       mo_tensor_desc_elements(out));
+    mo_cuda_emit_epilogue(code, call, out, 1);
+    mo_cuda_source_printf(
+        code,
+        "#define BITS %d\ntypedef %s W;\n#define WEIGHT %s\n#define ROWS %d\n"
+        "#define COLUMNS %d\n#define DEPTH %d\n#define SPAN %d\n"
+        "#define STAGES %d\n#define COPY %d\n#define WARPS %d\n",
+        bits, mo_cuda_elem_type_name(elem), mo_cuda_elem_to_float(elem),
+        (int) l->m, (int) l->n, (int) l->k, (int) span, STAGES,
+        l->k % 256 == 0 ? 16 : 4, WARPS);
+    mo_cuda_source_append(code, bits > 0 ? blocks_source : numbers_source);
+    return MO_OK;
+}
