@@ -468,17 +468,18 @@ mo_status mo_joint_slots_run(mo_joint_slots *slots, int slot, int64_t request,
     for (int i = 0; i < j->n_carriers; i++)
         if (j->carriers[i]->restart)
             j->carriers[i]->restart(j->carriers[i]);
-    if (j->queue) {
-        status = MO_OK;
+    for (int i = 0; j->queue && i < slots->plan->n_inputs; i++)
+        for (int k = 0;
+             k < slots->plan->inputs[i].n_values && status == MO_OK; k++) {
+            int v = slots->plan->inputs[i].values[k];
 
-        for (int v = 0; v < slots->plan->n_values && status == MO_OK; v++)
             if (slots->input_at[v] >= 0 &&
                 MO_PLAN_PHASE_OF(slots->plan, value, v) == phase)
                 status = slots->backend->queue_upload(
                     own->joint.queue, own->devices[holder(slots, v)].where[v],
                     own->staging + slots->input_at[v], value_bytes(slots, v),
                     err);
-    }
+        }
     if (status == MO_OK)
         status = mo_joint_execute(j, &r, err);
     result->busy_ns = r.busy_ns;

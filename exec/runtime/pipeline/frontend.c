@@ -253,13 +253,15 @@ static mo_status run_joint(slot_frontend *f, int64_t request, mo_error *err)
     mo_joint_slots_run_result result = { 0 };
     mo_status status;
 
-    for (int v = 0; v < plan->n_values; v++) {
-        void *input = mo_joint_slots_input(joint, f->slot, v);
+    for (int i = 0; i < plan->n_inputs; i++)
+        for (int k = 0; k < plan->inputs[i].n_values; k++) {
+            int v = plan->inputs[i].values[k];
+            void *input = mo_joint_slots_input(joint, f->slot, v);
 
-        if (input && is_sent(f, v))
-            memcpy(input, f->sent[v],
-                   (size_t) mo_tensor_desc_bytes(&plan->values[v].desc));
-    }
+            if (input && is_sent(f, v))
+                memcpy(input, f->sent[v],
+                       (size_t) mo_tensor_desc_bytes(&plan->values[v].desc));
+        }
     status = mo_joint_slots_run(joint, f->slot, request, (int) f->start.phase,
                                 &result, err);
     for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)

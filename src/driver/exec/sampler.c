@@ -82,12 +82,55 @@ static double logit_at(const mo_tensor_dense *logits, int64_t i)
     return isnan(x) ? -INFINITY : x;
 }
 
+enum { LANES = 16 };
+
+/* The largest of n numbers that is not NaN, or -infinity. */
+static float find_maximum(const float *x, int64_t n)
+{
+    float most[LANES], all = -INFINITY;
+    int64_t i = 0;
+
+    for (int k = 0; k < LANES; k++)
+        most[k] = -INFINITY;
+    for (; i + LANES <= n; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            most[k] = x[i + k] > most[k] ? x[i + k] : most[k];
+    for (int k = 0; k < LANES; k++)
+        all = most[k] > all ? most[k] : all;
+    for (; i < n; i++)
+        all = x[i] > all ? x[i] : all;
+    return all;
+}
+
+/* find_largest for floats: without branches for nearly all of them. */
+static int64_t find_largest_float(const float *x, int64_t n)
+{
+    enum { PART = 1024 };
+    float most = -INFINITY;
+    int64_t part = -1;
+
+    for (int64_t i = 0; i < n; i += PART) {
+        float here = find_maximum(x + i, mo_min_i64(PART, n - i));
+
+        if (here > most) {
+            most = here;
+            part = i;
+        }
+    }
+    while (part >= 0 && x[part] != most)
+        part++;
+    return part;
+}
+
 static int64_t find_largest(const mo_sampler *s, const mo_tensor_dense *logits,
                             int64_t first)
 {
     double most = -INFINITY;
     int64_t best = -1;
 
+    if (logits->desc.elem == MO_ELEM_F32)
+        return find_largest_float((const float *) logits->data + first,
+                                  s->vocabulary);
     for (int64_t i = 0; i < s->vocabulary; i++) {
         double x = logit_at(logits, first + i);
 

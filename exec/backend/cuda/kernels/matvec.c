@@ -12,8 +12,12 @@
 
 enum {
     MOST_ROWS = 8,
-    WARPS = 4, /* of a block */
-    STAGES = 4,
+    /* Blocks quantize all data, which many warps share. */
+    WARPS_BLOCKS = 8,
+    WARPS_NUMBERS = 4,
+    STAGES_BLOCKS = 4,
+    STAGES_NUMBERS = 8,
+    WARPS_OF_SM = 16, /* of quantized rows, for their memory; else as many again */
     MOST_SPAN = 32
 };
 
@@ -31,7 +35,8 @@ static int64_t shared_bytes(const mo_call_linear *l)
 
     if (bits == 0)
         return 0;
-    return 4 * (WARPS * STAGES * 32 * words + (data + 3) / 4 * 4) +
+    return 4 * (WARPS_BLOCKS * STAGES_BLOCKS * 32 * words +
+                (data + 3) / 4 * 4) +
            8 * l->m * (l->k / 32);
 }
 
@@ -54,11 +59,12 @@ mo_status mo_cuda_emit_matvec(const mo_backend_unit *unit, const mo_call *call,
                               mo_error *err)
 {
     int bits = bits_of(l->format);
-    int64_t rows = (int64_t) unit->sms * WARPS * (bits > 0 ? 4 : 8);
+    int warps = bits > 0 ? WARPS_BLOCKS : WARPS_NUMBERS;
+    int64_t rows = (int64_t) unit->sms * WARPS_OF_SM * (bits > 0 ? 1 : 2);
     int64_t span = mo_min_i64((l->n + rows - 1) / rows, MOST_SPAN);
     mo_elem elem = bits > 0 ? MO_ELEM_U32 : mo_block_format_elem(l->format);
     mo_status status =
-        mo_cuda_grid_1d(l->n, (int) span * WARPS, 32 * WARPS, grid, err);
+        mo_cuda_grid_1d(l->n, (int) span * warps, 32 * warps, grid, err);
 
     if (status != MO_OK)
         return status;
@@ -73,8 +79,9 @@ mo_status mo_cuda_emit_matvec(const mo_backend_unit *unit, const mo_call *call,
         "#define COLUMNS %d\n#define DEPTH %d\n#define SPAN %d\n"
         "#define STAGES %d\n#define COPY %d\n#define WARPS %d\n",
         bits, mo_cuda_elem_type_name(elem), mo_cuda_elem_to_float(elem),
-        (int) l->m, (int) l->n, (int) l->k, (int) span, STAGES,
-        l->k % 256 == 0 ? 16 : 4, WARPS);
+        (int) l->m, (int) l->n, (int) l->k, (int) span,
+        bits > 0 ? STAGES_BLOCKS : STAGES_NUMBERS, l->k % 256 == 0 ? 16 : 4,
+        warps);
     mo_cuda_source_append(code, bits > 0 ? blocks_source : numbers_source);
     return MO_OK;
 }

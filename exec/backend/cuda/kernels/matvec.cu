@@ -16,7 +16,7 @@ typedef unsigned W;
 #define SPAN 2
 #define STAGES 4
 #define COPY 16
-#define WARPS 4
+#define WARPS 8
 /* example:end */
 /* embed: blocks_source */
 /* A pair of blocks are WORDS words.  That of data has the same layout, with zeros
@@ -46,38 +46,51 @@ MO_DEVICE float half_of(unsigned bits)
     h.bits = (unsigned short) bits;
     return mo_f16_load(h);
 }
-/* scales: of a block of data, and 8 times the sum of its numbers. */
+/* scales: of a block of data, and 8 times the sum of its numbers. Four threads
+ * share a block. */
 MO_DEVICE void quantize(const T *in, unsigned char *data, float2 *scales)
 {
-    for (int b = (int) threadIdx.x; b < ROWS * DEPTH / 32; b += 32 * WARPS) {
-        const int block = b % (DEPTH / 32);
+    const int end = ROWS * DEPTH / 8;
+    /* Whole warps, since threads exchange numbers. */
+    for (int n = (int) threadIdx.x; n - MO_LANE < end; n += 32 * WARPS) {
+        const int i = mo_min_i(n, end - 1);
+        const int b = i / 4, part = i % 4, block = b % (DEPTH / 32);
         unsigned char *to = data + (b / (DEPTH / 32)) * 4 * DATA_WORDS +
                             block / 2 * 4 * WORDS +
                             block % 2 * (4 * WORDS / 2);
-        float x[32], most = 0, factor;
+        float x[8], most = 0, factor;
         int sum = 0;
 #pragma unroll
-        for (int i = 0; i < 32; i += WIDTH) {
-            const WIDE some = read_wide(in + (long long) b * 32 + i);
+        for (int j = 0; j < 8; j += WIDTH) {
+            const WIDE some = read_wide(in + (long long) i * 8 + j);
 #pragma unroll
-            for (int j = 0; j < WIDTH; j++) {
-                x[i + j] = load(some.x[j]);
-                most = fmaxf(most, fabsf(x[i + j]));
+            for (int k = 0; k < WIDTH; k++) {
+                x[j + k] = load(some.x[k]);
+                most = fmaxf(most, fabsf(x[j + k]));
             }
         }
+        most = fmaxf(most, mo_shfl_xor_f(most, 1));
+        most = fmaxf(most, mo_shfl_xor_f(most, 2));
         factor = most > 7.888609e-31f ? 127 / most : 0;
-        for (int s = 0; s < SIDES; s++)
-            to[s * 4 * PAIRS * WORDS] = to[s * 4 * PAIRS * WORDS + 1] = 0;
+        if (n < end && part < SIDES)
+            *(unsigned short *) (to + part * 4 * PAIRS * WORDS) = 0;
+        to += 2 + (BITS == 8 ? 8 * part
+                             : part / 2 * 4 * PAIRS * WORDS + 8 * (part % 2));
 #pragma unroll
-        for (int i = 0; i < 32; i++) {
-            const int q = (int) rintf(x[i] * factor);
-            const int side = BITS == 8 ? 0 : i / 16;
-            to[side * 4 * PAIRS * WORDS + 2 + (BITS == 8 ? i : i % 16)] =
-                (unsigned char) q;
-            sum += q;
+        for (int j = 0; j < 8; j += 2) {
+            const int q = (int) rintf(x[j] * factor);
+            const int r = (int) rintf(x[j + 1] * factor);
+            if (n < end)
+                ((unsigned short *) to)[j / 2] =
+                    (unsigned short) ((q & 255) | (r & 255) << 8);
+            sum += q + r;
         }
-        scales[b].x = mo_f16_load(mo_f16_store(most / 127));
-        scales[b].y = 8 * (float) sum * scales[b].x;
+        sum += mo_shfl_xor_i(sum, 1);
+        sum += mo_shfl_xor_i(sum, 2);
+        if (n < end && part == 0) {
+            scales[b].x = mo_f16_load(mo_f16_store(most / 127));
+            scales[b].y = 8 * (float) sum * scales[b].x;
+        }
     }
 }
 /* Unit i of the rows of a warp, in the order of memory. */
