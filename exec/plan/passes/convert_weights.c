@@ -34,10 +34,10 @@ static bool has_many_rows(const mo_call *call)
            l->n > 0 && l->k > 0;
 }
 
-/* Quantized rows, and such that kernels convert eight numbers at a time. */
+/* Kernels convert sixteen numbers at a time. */
 static bool can_convert(const mo_call_linear *l)
 {
-    return l->k % 8 == 0;
+    return l->n * l->k % 16 == 0;
 }
 
 static mo_status add_conversion(conversion *c, const mo_plan_call *linear,

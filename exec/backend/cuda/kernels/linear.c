@@ -10,8 +10,8 @@
 enum {
     BLOCK = 128,
     MOST_AT_ONCE = 8,
-    PART = 8,
-    MOST_NEIGHBOURS = 4, /* of a part of four bits */
+    PART = 16,
+    MOST_NEIGHBOURS = 8, /* of a part of four bits */
     MOST_BLOCKS_Y = 65535
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Weights in a storage format (exec/tensor/block_format.h), which are read as
- * they are, eight at a time.  In a product a warp multiplies a row of weights
+ * they are, sixteen at a time.  In a product a warp multiplies a row of weights
  * with AT_ONCE rows of data. */
 /* example:begin */
 #include "exec/backend/cuda/jit/example.cuh"
@@ -15,7 +15,7 @@ typedef unsigned short W;
 #define BLOCK 128
 /* example:end */
 /* embed: common_source */
-#define PART 8
+#define PART 16
 #if BITS
 MO_DEVICE float half_at(const W *at)
 {
@@ -28,23 +28,23 @@ MO_DEVICE float half_at(const W *at)
 MO_DEVICE int place_of(int part, int j)
 {
     return BITS == 8 ? part * PART + j
-                     : part / 4 * 32 + part % 4 * 4 + j % 4 + j / 4 * 16;
+                     : part / 2 * 32 + part % 2 * 8 + j % 8 + j / 8 * 16;
 }
 MO_DEVICE void load_weights(const W *row, int part, float *w)
 {
-    const W *block = row + part / 4 * (1 + 2 * BITS);
+    const W *block = row + part / 2 * (1 + 2 * BITS);
     const float scale = half_at(block);
 #pragma unroll
-    for (int i = 0; i < BITS / 2; i++) {
-        const unsigned two = block[1 + part % 4 * (BITS / 2) + i];
+    for (int i = 0; i < BITS; i++) {
+        const unsigned two = block[1 + part % 2 * BITS + i];
         if (BITS == 8) {
             w[2 * i] = scale * (float) (signed char) (two & 255u);
             w[2 * i + 1] = scale * (float) (signed char) (two >> 8);
         } else {
             w[2 * i] = scale * (float) ((int) (two & 15u) - 8);
             w[2 * i + 1] = scale * (float) ((int) (two >> 8 & 15u) - 8);
-            w[2 * i + 4] = scale * (float) ((int) (two >> 4 & 15u) - 8);
-            w[2 * i + 5] = scale * (float) ((int) (two >> 12) - 8);
+            w[2 * i + 8] = scale * (float) ((int) (two >> 4 & 15u) - 8);
+            w[2 * i + 9] = scale * (float) ((int) (two >> 12) - 8);
         }
     }
 }
