@@ -24,6 +24,25 @@ static mo_plan_value *value_at(elim_state *a, int value)
     return &a->values.items[value];
 }
 
+/* The only box that writes to a result, or NULL. */
+static const mo_call_copy_box *sole_box(const mo_call *call, int result)
+{
+    const mo_call_copy_box *found = NULL;
+
+    if (call->kind != MO_CALL_COPY)
+        return NULL;
+    for (int i = 0; i < call->u.copy.n_boxes; i++) {
+        const mo_call_copy_box *box = &call->u.copy.boxes[i];
+
+        if (call->out[box->to] != result)
+            continue;
+        if (found || box->from == MO_CALL_COPY_FILL)
+            return NULL;
+        found = box;
+    }
+    return found;
+}
+
 /* If a call of this device only copied value from another one: that value, and
  * the map of the copy. */
 static bool find_copy(elim_state *a, int value, int device,
@@ -31,17 +50,17 @@ static bool find_copy(elim_state *a, int value, int device,
 {
     int root = mo_plan_value_root(a->values.items, value);
     int maker = root < a->n_values ? a->uses.maker[root] : MO_PLAN_NONE;
+    const mo_call_copy_box *box;
     const mo_plan_call *copy;
 
     if (maker == MO_PLAN_NONE)
         return false;
     copy = &a->plan->calls[maker];
-    if (copy->device != device ||
-        !mo_pass_copy_map_of_call(
-            &copy->call, mo_tensor_desc_elements(&value_at(a, root)->desc),
-            map))
+    box = sole_box(&copy->call, root);
+    if (copy->device != device || !box || !mo_pass_copy_map(box, map) ||
+        map->elements != mo_tensor_desc_elements(&value_at(a, root)->desc))
         return false;
-    *copied_value = copy->call.in[copy->call.u.copy.boxes[0].from];
+    *copied_value = copy->call.in[box->from];
     return value_at(a, *copied_value)->device == device;
 }
 

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the passes for devices that compile kernels: RMS normalization written
+ * as pointwise ops, rotations by halves, and values that are computed twice; in
+ * half precision angles stay f32. Results are those of the plan without them. */
+#include "exec/plan/verify/verify.h"
+#include "ingest/read.h"
+#include "tests/exec/support/plan_runner.h"
+#include "tests/support/graphml_text.h"
+#include "tests/support/suite.h"
+
+#define KEYS                                                                   \
+    KEY("o", "node", "op")                                                     \
+    KEY("s", "node", "shape")                                                  \
+    KEY("d", "node", "dtype") KEY("a", "node", "attrs")                        \
+        KEY("q", "edge", "dst_port") KEY("r", "edge", "src_port")
+#define TYPED(id, op, shape, type, attrs)                                      \
+    NODE(id, DATA("o", op) DATA("s", shape) DATA("d", type) DATA("a", attrs))
+#define OP(id, op, shape, attrs) TYPED(id, op, shape, "f32", attrs)
+#define TO(from, to, port)       EDGE(from, to, DATA("q", port))
+#define HALF(number, to, port)                                                 \
+    EDGE("split", to, DATA("r", number) DATA("q", port))
+
+/* x^2 by square, to the power by root, and y of x and that. */
+#define RMS(square, power, y)                                                  \
+    GRAPHML(KEYS,                                                              \
+            OP("x", "Parameter", "2,3,8", "{}") square OP(                     \
+                "mean", "ReduceMean", "2,3,1",                                 \
+                "{\"values\":\"1:-1\",\"keep_dims\":\"true\"}")                \
+                OP("sum", "Add", "2,3,1", "{\"values\":\"1:0.5\"}") power y    \
+                    OP("out", "Result", "2,3,8", "{}")                         \
+                        TO("x", "square", "0") TO("square", "mean", "0")       \
+                            TO("mean", "sum", "0") TO("sum", "root", "0")      \
+                                TO("x", "y", "0") TO("root", "y", "1")         \
+                                    TO("y", "out", "0"))
+#define POWER(id, shape, x) OP(id, "Power", shape, "{\"values\":\"1:" x "\"}")
+#define HALVES                                                                 \
+    OP("x", "Parameter", "2,3,8", "{}")                                        \
+    OP("s", "Parameter", "1,1,8", "{}")                                        \
+    OP("split", "Split", "2,3,4;2,3,4",                                        \
+       "{\"values\":\"1:2\",\"num_splits\":2}")                                \
+    OP("minus", "Negative", "2,3,4", "{}")                                     \
+    OP("cat", "Concat", "2,3,8", "{\"axis\":2}")                               \
+    OP("y", "Multiply", "2,3,8", "{}")                                         \
+    TO("x", "split", "0") TO("s", "y", "1") TO("cat", "y", "0")
+
+static const struct {
+    const char *name, *text;
+    int calls; /* with the passes */
+    bool fits; /* there is a norm */
+} graphs[] = {
+    { "rsqrt",
+      RMS(POWER("square", "2,3,8", "2"), POWER("root", "2,3,1", "-0.5"),
+          OP("y", "Multiply", "2,3,8", "{}")),
+      1, true },
+    { "sqrt",
+      RMS(POWER("square", "2,3,8", "2"), OP("root", "Sqrt", "2,3,1", "{}"),
+          OP("y", "Divide", "2,3,8", "{}")),
+      1, true },
+    { "another power",
+      RMS(POWER("square", "2,3,8", "2"), POWER("root", "2,3,1", "-0.25"),
+          OP("y", "Multiply", "2,3,8", "{}")),
+      0, false },
+    { "no square",
+      RMS(POWER("square", "2,3,8", "4"), POWER("root", "2,3,1", "-0.5"),
+          OP("y", "Multiply", "2,3,8", "{}")),
+      0, false },
+    { "the other way",
+      RMS(POWER("square", "2,3,8", "2"), OP("root", "Sqrt", "2,3,1", "{}"),
+          OP("y", "Multiply", "2,3,8", "{}")),
+      0, false },
+    { "first half",
+      GRAPHML(KEYS, HALVES OP("out", "Result", "2,3,8", "{}")
+                        HALF("1", "minus", "0") TO("minus", "cat", "0")
+                            HALF("0", "cat", "1") TO("y", "out", "0")),
+      1, false },
+    { "second half",
+      GRAPHML(KEYS, HALVES OP("out", "Result", "2,3,8", "{}")
+                        HALF("0", "minus", "0") HALF("1", "cat", "0")
+                            TO("minus", "cat", "1") TO("y", "out", "0")),
+      1, false },
+    { "no exchange",
+      GRAPHML(KEYS, HALVES OP("out", "Result", "2,3,8", "{}")
+                        HALF("0", "minus", "0") TO("minus", "cat", "0")
+                            HALF("1", "cat", "1") TO("y", "out", "0")),
+      1, false },
+    { "twice",
+      GRAPHML(KEYS,
+              OP("x", "Parameter", "2,8", "{}") OP("e", "Exp", "2,8", "{}")
+                  OP("f", "Exp", "2,8", "{}") OP("p", "MatMul", "2,2",
+                                                 "{\"transpose_b\":true}")
+                      OP("out", "Result", "2,2", "{}") TO("x", "e", "0")
+                          TO("x", "f", "0") TO("e", "p", "0") TO("f", "p", "1")
+                              TO("p", "out", "0")),
+      2, false },
+};
+
+static mo_graph *parse(const char *text)
+{
+    mo_graph *graph = NULL;
+
+    MUST(mo_read_memory("rows", text, strlen(text), NULL, &graph, NULL, &err));
+    return graph;
+}
+
+/* A plan of r's network with the passes. */
+static mo_exec_plan *build(random_plan *r, mo_elem storage)
+{
+    static const bool here[RANDOM_PLAN_DEVICES] = { true };
+    mo_exec_plan *plan = NULL;
+
+    r->source.fuses_attention = r->source.can_jit = here;
+    r->source.fuse = true;
+    r->source.storage_elem = storage;
+    MUST(mo_plan_build(&r->source, &plan, &err));
+    MUST(mo_verify_plan(plan, &err));
+    return plan;
+}
+
+static int count(const mo_exec_plan *plan, mo_call_kind kind)
+{
+    int n = 0;
+
+    for (int c = 0; c < plan->n_calls; c++)
+        n += plan->calls[c].call.kind == kind;
+    return n;
+}
+
+START_TEST(results_are_the_same)
+{
+    mo_run_result plain = { 0 }, result = { 0 };
+    random_plan r;
+    mo_exec_plan *plan;
+
+    random_plan_of(&r, parse(graphs[_i].text), parse(graphs[_i].text), NULL, 0,
+                   1);
+    plan = build(&r, MO_ELEM_F32);
+    ck_assert_msg(count(plan, MO_CALL_NORM) == graphs[_i].fits, "%s: %d norms",
+                  graphs[_i].name, count(plan, MO_CALL_NORM));
+    ck_assert_msg(graphs[_i].calls == 0 || plan->n_calls == graphs[_i].calls,
+                  "%s: %d calls", graphs[_i].name, plan->n_calls);
+    plan_runner_result(r.plan, 1, &plain);
+    plan_runner_result(plan, 1, &result);
+    check_outputs_close(&result, &plain, 1e-6, _i);
+    mo_run_result_clear(&result);
+    mo_run_result_clear(&plain);
+    mo_plan_free(plan);
+    random_plan_clear(&r);
+}
+END_TEST
+
+/* Angles of a large position, which bf16 has not. */
+static const char rotary[] = GRAPHML(
+    KEYS,
+    TYPED("at", "Parameter", "1", "i64", "{}") OP("x", "Parameter", "1,8", "{}")
+        TYPED("far", "Add", "1", "i64", "{\"values\":\"1:12345\"}")
+            OP("real", "Convert", "1", "{\"destination_type\":\"f32\"}")
+                OP("angle", "Multiply", "1", "{\"values\":\"1:0.01\"}")
+                    OP("cos", "Cos", "1", "{}") OP("y", "Multiply", "1,8", "{}")
+                        OP("out", "Result", "1,8", "{}") TO("at", "far", "0")
+                            TO("far", "real", "0") TO("real", "angle", "0")
+                                TO("angle", "cos", "0") TO("x", "y", "0")
+                                    TO("cos", "y", "1") TO("y", "out", "0"));
+
+START_TEST(angles_stay_exact)
+{
+    mo_run_result plain = { 0 }, result = { 0 };
+    random_plan r;
+    mo_exec_plan *plan = NULL;
+
+    random_plan_of(&r, parse(rotary), parse(rotary), NULL, 0, 1);
+    r.source.storage_elem = MO_ELEM_BF16;
+    MUST(mo_plan_build(&r.source, &plan, &err));
+    MUST(mo_verify_plan(plan, &err));
+    plan_runner_result(r.plan, 1, &plain);
+    plan_runner_result(plan, 1, &result);
+    check_outputs_close(&result, &plain, 0.01, 0);
+    mo_run_result_clear(&result);
+    mo_run_result_clear(&plain);
+    mo_plan_free(plan);
+    random_plan_clear(&r);
+}
+END_TEST
+
+SUITE(fuse_rows)
+{
+    EACH(results_are_the_same, COUNT(graphs));
+    TEST(angles_stay_exact);
+}
