@@ -440,8 +440,14 @@ MOIRAI_API moirai_status moirai_emit(const moirai_instance *instance,
  * in child processes, if one is installed; with "none" of the option assist the
  * search does not fork.
  *
+ * With from, the file of a placement in use, it is re-planned: its ops are
+ * matched by name, and the result is no worse than it, unless devices are left
+ * out (drop-device) or the network has changed.
+ *
  * Options: method (several; "moirai"), time (seconds, "60"; "0": none), gap,
- * rounds, work, seed, threads, assist; progress and cancel.
+ * rounds, work, seed, threads, assist, from, move-cost (requests over which the
+ * time of moving weights is spread), drop-device (several); progress and
+ * cancel.
  */
 MOIRAI_API moirai_status moirai_place(const moirai_instance *instance,
                                       const moirai_options *options,

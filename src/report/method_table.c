@@ -272,6 +272,8 @@ void mo_report_methods_text(const mo_report_methods *p, mo_out *out)
     put_pipeline(&t, best);
     if (p->losses && best)
         put_losses(&t);
+    if (p->replan && best)
+        mo_report_replan_text(p->replan, out);
 }
 
 static void json_losses(const mo_report_methods *p, mo_json_writer *w)
@@ -347,6 +349,8 @@ void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
         mo_out_printf(out, "%.3f", row->seconds);
         if (i == 0 && p->losses && mo_report_methods_best(p))
             json_losses(p, &w);
+        if (i == 0 && p->replan && mo_report_methods_best(p))
+            mo_report_replan_json(p->replan, &w);
         if (i == 0)
             mo_runtime_put_settings(p->settings, &w);
         mo_json_end(&w);

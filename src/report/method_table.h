@@ -10,6 +10,7 @@
 
 #include "base/out.h"
 #include "cost/instance.h"
+#include "report/replan.h"
 #include "report/runtime/runtime.h"
 
 /* A method and its placement, if it found one. */
@@ -54,6 +55,7 @@ typedef struct mo_report_methods {
                              in proportion to the speed of their devices */
     const mo_report_device_loss *losses; /* by device; NULL: not computed */
     const mo_runtime_settings *settings; /* of the best, in JSON; NULL: none */
+    const mo_report_replan *replan;      /* to the best; NULL: none */
 } mo_report_methods;
 
 void mo_report_methods_text(const mo_report_methods *p, mo_out *out);

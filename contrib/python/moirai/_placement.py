@@ -123,6 +123,9 @@ class Instance(Handle):
               policy: Optional[Path] = None,
               no_learning: Optional[bool] = None,
               curve: Optional[Path] = None,
+              from_: Optional[Path] = None,
+              move_cost: Optional[float] = None,
+              drop_device: Optional[Texts] = None,
               progress: Optional[Callable[[Progress], Any]] = None,
               message: Optional[Callable[[str], None]] = None) -> Placement:
         """Places it with the search, or with other methods.
@@ -130,6 +133,9 @@ class Instance(Handle):
         method: "moirai"; several as a list.  time: a limit in seconds, 60; 0:
         none.  gap, rounds, work, seed, threads, assist, and of learning
         methods policy, no_learning, curve: see moirai-place(1).
+        from_: re-plan from the placement in that file.  move_cost: requests
+        over which the time of moving weights is spread.  drop_device: devices
+        to leave out.
         progress is called, in this thread, with each Progress; the search ends
         with what it has when it returns False.  Ctrl-C raises Interrupted.
         """
@@ -137,7 +143,9 @@ class Instance(Handle):
             {"method": method, "time": time, "gap": gap, "rounds": rounds,
              "work": work, "seed": seed, "threads": threads,
              "assist": assist,
-             "policy": policy, "no_learning": no_learning, "curve": curve},
+             "policy": policy, "no_learning": no_learning, "curve": curve,
+             "from": from_, "move_cost": move_cost,
+             "drop_device": drop_device},
             message), progress)
 
     def solve(self, *, solver: Optional[str] = None, via: Optional[str] = None,

@@ -19,6 +19,7 @@
 #include "schedule/period/modulo_schedule.h"
 #include "solvers/process/interrupt.h"
 #include "solvers/search/period/price_bound.h"
+#include "solvers/search/replan/replan.h"
 
 /* The time limit that is left when it has passed: 0 would be none. */
 #define LEAST_S 1e-6
@@ -112,9 +113,18 @@ mo_status mo_place_find_replicas(const mo_place_context *setting,
     return status;
 }
 
+/* Re-planning alone is to be fast: it has the bounds of paths and loads only.
+ */
+static void limit_bound(const mo_place_comparison *c, mo_stop *stop)
+{
+    if (c->n == 1 && c->entries[0].method == &mo_method_replan)
+        mo_stop_request(stop);
+}
+
 /* The loads of the placements bound the period; known_ns is the best one. */
 static mo_status bound_period(const mo_place_context *setting,
-                              const mo_instance *x, int64_t known_ns,
+                              const mo_instance *x,
+                              const mo_place_comparison *c, int64_t known_ns,
                               mo_report_methods *r, mo_error *err)
 {
     mo_period_problem p = { 0 };
@@ -122,6 +132,7 @@ static mo_status bound_period(const mo_place_context *setting,
     mo_status status = mo_period_problem_init(&p, x, &setting->regime, err);
 
     mo_place_stop_init(setting, setting->options->time_s, &stop);
+    limit_bound(c, &stop);
     if (status == MO_OK)
         status = mo_period_price_bound(&p, known_ns, &stop, &r->bound_ns, err);
     r->bound_by = "Lagrangian bound of the loads";
@@ -186,11 +197,12 @@ static mo_status choose_bound(const mo_place_context *setting,
     if (r->bound_ns > 0)
         return MO_OK;
     if (setting->objective == MO_OBJECTIVE_PERIOD)
-        return bound_period(setting, x, known_ns, r, err);
+        return bound_period(setting, x, c, known_ns, r, err);
     if (limit_s > 0)
         limit_s =
             fmax(limit_s - (mo_driver_clock_s() - setting->begin_s), LEAST_S);
     mo_place_stop_init(setting, limit_s, &stop);
+    limit_bound(c, &stop);
     status = mo_bound_lower_until(x, &setting->regime, &stop, &lower, err);
     if (status == MO_OK && lower.bound_ns > 0) {
         r->bound_ns = lower.bound_ns;
@@ -199,12 +211,27 @@ static mo_status choose_bound(const mo_place_context *setting,
     return status;
 }
 
-mo_status mo_place_compare_methods(const mo_place_context *setting,
+/* Other methods begin with the result of re-planning. */
+static void begin_with(const mo_place_result *result, mo_place_context *setting,
+                       mo_method_start *start)
+{
+    if (!setting->start || !result->placed.fits || !result->placed.schedule)
+        return;
+    *start = *setting->start;
+    start->schedule = result->placed.schedule;
+    start->device = start->schedule->device;
+    setting->start = start;
+}
+
+mo_status mo_place_compare_methods(const mo_place_context *given,
                                    const mo_instance *x,
                                    const mo_method *const *methods, int n,
                                    mo_place_comparison *c, mo_error *err)
 {
     size_t room = (size_t) n + 1; /* one more may be added after a signal */
+    mo_place_context own = *given;
+    const mo_place_context *setting = &own;
+    mo_method_start start;
     mo_report_methods *r = &c->report;
     const mo_place_result *best;
     mo_progress step;
@@ -224,6 +251,8 @@ mo_status mo_place_compare_methods(const mo_place_context *setting,
         status = mo_place_run_method(setting, x,
                                      i < n ? methods[i] : &mo_method_single,
                                      seconds, &c->entries[c->n++], err);
+        if (i == 0 && status == MO_OK)
+            begin_with(&c->entries[0], &own, &start);
     }
     if (status != MO_OK)
         return status;

@@ -28,6 +28,7 @@ typedef struct mo_place_context {
     const mo_driver_log *logger;
     double begin_s;      /* when the command began, by mo_driver_clock_s() */
     const mo_stop *stop; /* or NULL: a condition that ends methods early */
+    const mo_method_start *start; /* NULL: there is none */
     /* As of mo_method_task, instead of the progress line; or NULL. */
     void (*on_progress)(void *context, const mo_method_progress *progress);
     void *context;

@@ -24,6 +24,10 @@ typedef struct mo_place_options {
     bool ablation;
     const char *policy, *curve; /* files of trained methods, or NULL */
     bool no_learning;
+    mo_option_list dropped; /* devices that are left out; of the library */
+    const char *from;       /* file of the placement in use, or NULL */
+    double move_cost; /* requests that moved weights are spread over; 0: moves
+                         are free */
 } mo_place_options;
 
 /* Defaults for interactive use. */
@@ -62,6 +66,13 @@ typedef struct mo_place_options {
       MO_OPTION_FLAG, .to = &(o)->no_learning },                               \
     { 0, "curve", "FILE", "write the learning curve as CSV",           \
       MO_OPTION_TEXT, .to = &(o)->curve }
+
+#define MO_PLACE_REPLAN_OPTIONS(o)                                             \
+    { 0, "from", "FILE", "re-plan from the placement in FILE",                 \
+      MO_OPTION_TEXT, .to = &(o)->from },                                      \
+    { 0, "move-cost", "REQUESTS",                                              \
+      "with --from: spread the time of moving weights over so many requests",  \
+      MO_OPTION_DOUBLE, .to = &(o)->move_cost, .min = 0, .max = 1e15 }
 /* clang-format on */
 
 /* Returns the named methods, without duplicates, after checking the other
