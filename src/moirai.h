@@ -446,8 +446,8 @@ MOIRAI_API moirai_status moirai_emit(const moirai_instance *instance,
  *
  * Options: method (several; "moirai"), time (seconds, "60"; "0": none), gap,
  * rounds, work, seed, threads, assist, from, move-cost (requests over which the
- * time of moving weights is spread), drop-device (several); progress and
- * cancel.
+ * time of moving weights is spread), drop-device (several), stress (the best
+ * worst case with an op or a link slower by that factor); progress and cancel.
  */
 MOIRAI_API moirai_status moirai_place(const moirai_instance *instance,
                                       const moirai_options *options,

@@ -57,6 +57,7 @@ typedef struct mo_method_task {
     void *context;
     bool certify;                 /* a certificate is wanted */
     const mo_method_start *start; /* NULL: none; methods may ignore it */
+    double stress; /* of a method for the worst case: the factor */
     /* NULL, or without pairs: receives the bounds proven between ops. */
     mo_proven_bounds *proven;
     /* NULL, or empty: receives the schedules of segments. */

@@ -247,6 +247,52 @@ static void put_losses(const table *t)
     }
 }
 
+/* "op 'conv1' on A", "transfers from A to B". */
+static void put_scenario(const table *t, const mo_stress *worst)
+{
+    const mo_report_methods *p = t->p;
+    char name[NAME_ROOM], other[CELL_ROOM * 2];
+
+    if (worst->op != MO_FREE)
+        mo_out_printf(t->out, "op %s",
+                      mo_utf8_escape_controls(other, sizeof other,
+                                              p->x->op_names[worst->op]));
+    else if (worst->from != MO_FREE)
+        mo_out_printf(t->out, "transfers from %s to %s",
+                      device_name(p, worst->from, name),
+                      mo_utf8_escape_controls(other, sizeof other,
+                                              p->x->device_ids[worst->to]));
+    else
+        mo_out_text(t->out, "nothing");
+    mo_out_text(t->out, "\n");
+}
+
+/* Worst cases, in the order of the rows. */
+static void put_stress(const table *t)
+{
+    const mo_report_methods *p = t->p;
+    char worst[CELL_ROOM];
+
+    snprintf(worst, sizeof worst, "worst/%s", t->unit->name);
+    mo_out_printf(t->out, "\n%-*s %12s %9s  %s %.4g\n", t->name_width, "method",
+                  worst, "longer/%", "slower by", p->stress);
+    for (int i = 0; i < p->n; i++) {
+        const mo_report_method_row *row = &p->rows[i];
+
+        if (row->why)
+            continue;
+        mo_out_printf(t->out, "%-*s", t->name_width, row->method);
+        put_time(t, row->worst.worst_ns);
+        mo_out_printf(t->out, " %9.2f  ",
+                      row->makespan_ns > 0
+                          ? 100 * ((double) row->worst.worst_ns /
+                                       (double) row->makespan_ns -
+                                   1)
+                          : 0);
+        put_scenario(t, &row->worst);
+    }
+}
+
 void mo_report_methods_text(const mo_report_methods *p, mo_out *out)
 {
     int64_t shortest_ns =
@@ -272,6 +318,8 @@ void mo_report_methods_text(const mo_report_methods *p, mo_out *out)
     put_pipeline(&t, best);
     if (p->losses && best)
         put_losses(&t);
+    if (p->stress > 0)
+        put_stress(&t);
     if (p->replan && best)
         mo_report_replan_text(p->replan, out);
 }
@@ -289,6 +337,21 @@ static void json_losses(const mo_report_methods *p, mo_json_writer *w)
             mo_json_put_double(w, "loss", mo_report_methods_loss(p, k));
         }
         mo_json_end(w);
+    }
+    mo_json_end(w);
+}
+
+static void json_stress(const mo_report_methods *p, const mo_stress *worst,
+                        mo_json_writer *w)
+{
+    mo_json_begin_object(w, "stress", MO_JSON_INLINE);
+    mo_json_put_double(w, "factor", p->stress);
+    mo_json_put_us(w, "worst_us", worst->worst_ns);
+    if (worst->op != MO_FREE)
+        mo_json_put_text(w, "op", p->x->op_names[worst->op]);
+    if (worst->from != MO_FREE) {
+        mo_json_put_text(w, "from", p->x->device_ids[worst->from]);
+        mo_json_put_text(w, "to", p->x->device_ids[worst->to]);
     }
     mo_json_end(w);
 }
@@ -343,6 +406,8 @@ void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
             }
             if (row->lower_ns > 0)
                 mo_json_put_us(&w, "proven_us", row->lower_ns);
+            if (p->stress > 0)
+                json_stress(p, &row->worst, &w);
             mo_json_put_int(&w, "rounds", row->rounds);
         }
         mo_json_put_key(&w, "seconds");

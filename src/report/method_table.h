@@ -12,6 +12,7 @@
 #include "cost/instance.h"
 #include "report/replan.h"
 #include "report/runtime/runtime.h"
+#include "schedule/period/stress.h"
 
 /* A method and its placement, if it found one. */
 typedef struct mo_report_method_row {
@@ -32,6 +33,7 @@ typedef struct mo_report_method_row {
     int64_t lower_ns;   /* proven by the method; 0: none */
     int rounds;         /* of improvement */
     double seconds;
+    mo_stress worst; /* with a factor of stress */
 } mo_report_method_row;
 
 /* The best method without one of the devices. */
@@ -54,6 +56,8 @@ typedef struct mo_report_methods {
     int64_t replicas_ns;  /* period if requests are distributed to the copies
                              in proportion to the speed of their devices */
     const mo_report_device_loss *losses; /* by device; NULL: not computed */
+    double stress; /* factor of the worst cases, by which rows are sorted; 0:
+                      there are none */
     const mo_runtime_settings *settings; /* of the best, in JSON; NULL: none */
     const mo_report_replan *replan;      /* to the best; NULL: none */
 } mo_report_methods;

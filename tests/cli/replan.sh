@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
-# Re-planning: moirai-place --from and --drop-device.
+# Re-planning and worst cases: moirai-place --from, --drop-device, --stress.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 cp "$top_srcdir/examples/inception.graphml" \
@@ -73,6 +73,20 @@ exits "and in flight" 0 $place --json --objective period --in-flight 2 \
 ok "no worse than before" \
     awk "BEGIN { exit !($(key after_us) <= $(key before_us)) }"
 
+for objective in latency period; do
+    exits "worst cases" 0 $place --json --stress 1.5 --objective $objective \
+        -o robust.sol $net
+    is "$objective: two methods" "$(grep -c '"worst_us"' out)" 2
+    ok "$objective: the best is first" \
+        awk -F'[:,]' '/worst_us/ { if (n++ && $5 < w) exit 1; w = $5 }' out
+    exits "$objective: which is written" 0 moirai-check robust.sol
+done
+exits "after re-planning" 0 $place --json --stress 2 --from old.sol $net
+is "two methods" "$(grep -c '"worst_us"' out)" 2
+complains "worst cases and an ablation" 2 "--stress and --ablation" \
+    $place --stress 2 --ablation $net
+complains "in flight" 2 "--stress has no period" \
+    $place --stress 2 --objective period --in-flight 2 $net
 complains "no such file" 1 "nowhere.sol" $place --from nowhere.sol $net
 complains "no such device" 2 "there is no device 'Z'" $place --drop-device Z $net
 complains "no device left" 2 "leaves no device over" \

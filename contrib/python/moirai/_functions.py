@@ -57,6 +57,7 @@ def place(model: Any, cluster: Union[Cluster, bytes, Path], *,
           curve: Optional[Path] = None, from_: Optional[Path] = None,
           move_cost: Optional[float] = None,
           drop_device: Optional[Texts] = None,
+          stress: Optional[float] = None,
           progress: Optional[Callable[[Progress], Any]] = None,
           message: Optional[Callable[[str], None]] = None) -> Placement:
     """Places a model on a cluster with the search.
@@ -74,8 +75,8 @@ def place(model: Any, cluster: Union[Cluster, bytes, Path], *,
         method=method, time=time, gap=gap, rounds=rounds, work=work,
         seed=seed, threads=threads, assist=assist, policy=policy,
         no_learning=no_learning, curve=curve, from_=from_,
-        move_cost=move_cost, drop_device=drop_device, progress=progress,
-        message=message)
+        move_cost=move_cost, drop_device=drop_device, stress=stress,
+        progress=progress, message=message)
 
 
 def solve(model: Any, cluster: Union[Cluster, bytes, Path], *,

@@ -126,6 +126,7 @@ class Instance(Handle):
               from_: Optional[Path] = None,
               move_cost: Optional[float] = None,
               drop_device: Optional[Texts] = None,
+              stress: Optional[float] = None,
               progress: Optional[Callable[[Progress], Any]] = None,
               message: Optional[Callable[[str], None]] = None) -> Placement:
         """Places it with the search, or with other methods.
@@ -135,7 +136,8 @@ class Instance(Handle):
         methods policy, no_learning, curve: see moirai-place(1).
         from_: re-plan from the placement in that file.  move_cost: requests
         over which the time of moving weights is spread.  drop_device: devices
-        to leave out.
+        to leave out.  stress: the best worst case with an op or a link slower
+        by that factor.
         progress is called, in this thread, with each Progress; the search ends
         with what it has when it returns False.  Ctrl-C raises Interrupted.
         """
@@ -145,7 +147,7 @@ class Instance(Handle):
              "assist": assist,
              "policy": policy, "no_learning": no_learning, "curve": curve,
              "from": from_, "move_cost": move_cost,
-             "drop_device": drop_device},
+             "drop_device": drop_device, "stress": stress},
             message), progress)
 
     def solve(self, *, solver: Optional[str] = None, via: Optional[str] = None,

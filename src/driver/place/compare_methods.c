@@ -20,6 +20,7 @@
 #include "solvers/process/interrupt.h"
 #include "solvers/search/period/price_bound.h"
 #include "solvers/search/replan/replan.h"
+#include "solvers/search/replan/robust.h"
 
 /* The time limit that is left when it has passed: 0 would be none. */
 #define LEAST_S 1e-6
@@ -33,6 +34,8 @@ static bool is_better(const mo_place_result *a, const mo_place_result *b)
 {
     if (rank_merit(a) != rank_merit(b))
         return rank_merit(a) < rank_merit(b);
+    if (!a->row.why && a->row.worst.worst_ns != b->row.worst.worst_ns)
+        return a->row.worst.worst_ns < b->row.worst.worst_ns;
     return !a->row.why && a->row.makespan_ns < b->row.makespan_ns;
 }
 
@@ -223,12 +226,59 @@ static void begin_with(const mo_place_result *result, mo_place_context *setting,
     setting->start = start;
 }
 
+static mo_status find_worst(const mo_place_context *setting,
+                            const mo_instance *x, mo_place_result *e,
+                            mo_error *err)
+{
+    if (setting->options->stress <= 0 || e->row.why)
+        return MO_OK;
+    return mo_stress_find(x, setting->objective, e->placed.schedule,
+                          setting->options->stress, &e->row.worst, err);
+}
+
+/* The search for the least worst case begins with the best one so far. */
+static mo_status run_robust(const mo_place_context *given, const mo_instance *x,
+                            double seconds, mo_place_comparison *c,
+                            mo_error *err)
+{
+    mo_place_context setting = *given;
+    mo_method_start start = { .device = NULL };
+    const mo_place_result *best = NULL;
+    mo_place_result *e = &c->entries[c->n];
+    mo_status status;
+
+    for (int i = 0; i < c->n; i++)
+        if (!best || is_better(&c->entries[i], best))
+            best = &c->entries[i];
+    if (setting.options->stress <= 0 || !best || rank_merit(best) > 0)
+        return MO_OK;
+    start.schedule = best->placed.schedule;
+    start.device = start.schedule->device;
+    setting.start = &start;
+    c->n++;
+    status =
+        mo_place_run_method(&setting, x, &mo_method_robust, seconds, e, err);
+    return status == MO_OK ? find_worst(&setting, x, e, err) : status;
+}
+
+static mo_status check_stress(const mo_place_context *setting, mo_error *err)
+{
+    if (setting->options->stress > 0 &&
+        setting->objective == MO_OBJECTIVE_PERIOD &&
+        (setting->in_flight > 0 || setting->regime.memory == MO_MEMORY_LIVE))
+        return mo_fail(err, MO_E_USAGE,
+                       "--stress has no period with --in-flight or --memory "
+                       "live; leave one out");
+    return MO_OK;
+}
+
 mo_status mo_place_compare_methods(const mo_place_context *given,
                                    const mo_instance *x,
                                    const mo_method *const *methods, int n,
                                    mo_place_comparison *c, mo_error *err)
 {
-    size_t room = (size_t) n + 1; /* one more may be added after a signal */
+    size_t room = (size_t) n + 2; /* one more may be added after a signal, and
+                                     one for the worst case */
     mo_place_context own = *given;
     const mo_place_context *setting = &own;
     mo_method_start start;
@@ -240,7 +290,8 @@ mo_status mo_place_compare_methods(const mo_place_context *given,
     c->entries = calloc(room, sizeof *c->entries);
     c->ranked = calloc(room, sizeof *c->ranked);
     c->rows = calloc(room, sizeof *c->rows);
-    status = c->entries && c->ranked && c->rows ? MO_OK : mo_fail_memory(err);
+    status = c->entries && c->ranked && c->rows ? check_stress(setting, err)
+                                                : mo_fail_memory(err);
     for (int i = 0; status == MO_OK && (i < n || needs_single(c)); i++) {
         double seconds = seconds_each(setting->options, x);
 
@@ -251,9 +302,13 @@ mo_status mo_place_compare_methods(const mo_place_context *given,
         status = mo_place_run_method(setting, x,
                                      i < n ? methods[i] : &mo_method_single,
                                      seconds, &c->entries[c->n++], err);
+        if (status == MO_OK)
+            status = find_worst(setting, x, &c->entries[c->n - 1], err);
         if (i == 0 && status == MO_OK)
             begin_with(&c->entries[0], &own, &start);
     }
+    if (status == MO_OK)
+        status = run_robust(setting, x, setting->options->time_s, c, err);
     if (status != MO_OK)
         return status;
     /* Ranks: the shortest that fits first, then those that exceed memory, then
@@ -267,7 +322,9 @@ mo_status mo_place_compare_methods(const mo_place_context *given,
     }
     for (int i = 0; i < c->n; i++)
         c->rows[i] = c->ranked[i]->row;
-    *r = (mo_report_methods){ .x = x, .n = c->n, .rows = c->rows };
+    *r = (mo_report_methods){
+        .x = x, .n = c->n, .rows = c->rows, .stress = setting->options->stress
+    };
     mo_driver_log_step(setting->logger, &step, "bounding");
     status = choose_bound(setting, x, c, r, err);
     if (mo_place_comparison_proof(c))

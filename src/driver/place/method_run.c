@@ -155,6 +155,7 @@ static void run_method(const mo_place_context *setting, const mo_instance *x,
         .no_learning = o->no_learning,
         .certify = true,
         .start = setting->start,
+        .stress = o->stress,
         .on_progress = setting->on_progress ? setting->on_progress
                                             : mo_search_progress_report,
         .context = setting->on_progress ? setting->context : &p,

@@ -117,6 +117,10 @@ static mo_status check_replan(const mo_place_options *o, mo_error *err)
         return mo_fail(err, MO_E_USAGE,
                        "--from and --ablation do not go together: give "
                        "--drop-device DEVICE");
+    if (o->stress > 0 && (o->move_cost > 0 || o->ablation))
+        return mo_fail(err, MO_E_USAGE,
+                       "--stress and %s do not go together: leave one out",
+                       o->ablation ? "--ablation" : "--move-cost");
     return MO_OK;
 }
 

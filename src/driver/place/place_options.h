@@ -28,6 +28,7 @@ typedef struct mo_place_options {
     const char *from;       /* file of the placement in use, or NULL */
     double move_cost; /* requests that moved weights are spread over; 0: moves
                          are free */
+    double stress;    /* factor of a slower op or link; 0: none */
 } mo_place_options;
 
 /* Defaults for interactive use. */
@@ -72,7 +73,10 @@ typedef struct mo_place_options {
       MO_OPTION_TEXT, .to = &(o)->from },                                      \
     { 0, "move-cost", "REQUESTS",                                              \
       "with --from: spread the time of moving weights over so many requests",  \
-      MO_OPTION_DOUBLE, .to = &(o)->move_cost, .min = 0, .max = 1e15 }
+      MO_OPTION_DOUBLE, .to = &(o)->move_cost, .min = 0, .max = 1e15 },        \
+    { 0, "stress", "FACTOR",                                                   \
+      "find the best worst case with an op or a link slower by that factor",   \
+      MO_OPTION_DOUBLE, .to = &(o)->stress, .min = 1, .max = 1000 }
 /* clang-format on */
 
 /* Returns the named methods, without duplicates, after checking the other
