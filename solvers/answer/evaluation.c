@@ -12,6 +12,7 @@
 #include "schedule/heuristic/single_device.h"
 #include "schedule/period/loads.h"
 #include "schedule/period/modulo_schedule.h"
+#include "schedule/period/replicas.h"
 #include "schedule/period/steady_state.h"
 #include "solvers/answer/order_times.h"
 
@@ -247,6 +248,106 @@ static mo_status measure_pipeline(const mo_instance *x, const mo_regime *regime,
     return status;
 }
 
+/* Evaluates the copies behind the first one.  The first error of one is that of
+ * the whole. */
+static mo_status evaluate_further(const mo_solution *solution,
+                                  const mo_instance *x, const mo_regime *regime,
+                                  double tolerance, mo_answer_evaluation *e,
+                                  mo_error *err)
+{
+    int *device = calloc((size_t) x->n + 1, sizeof *device);
+    int n = mo_answer_n_copies(solution) - 1;
+    int64_t load_ns;
+    mo_status status;
+
+    e->further = calloc((size_t) n + 1, sizeof *e->further);
+    status = device && e->further ? MO_OK : mo_fail_memory(err);
+    for (int c = 1; c <= n && status == MO_OK; c++) {
+        mo_answer_evaluation *other = &e->further[c - 1];
+        mo_error why = { 0 };
+
+        status = mo_answer_copy(solution, x, tolerance, c, device, &why);
+        if (status != MO_OK) {
+            status = set_first_error(e, "", status, &why, err);
+            break;
+        }
+        status = mo_answer_evaluate_placement(x, regime, device, other, err);
+        e->n_further = c;
+        if (status == MO_OK)
+            status = measure_pipeline(x, regime, 0, other, &load_ns, err);
+        if (status == MO_OK && mo_answer_evaluation_count(other) > 0 &&
+            !e->first_error[0])
+            snprintf(e->first_error, sizeof e->first_error, "copy %d: %.900s",
+                     c + 1, mo_answer_evaluation_violation(other, 0));
+    }
+    free(device);
+    return status;
+}
+
+/* Sets the periods of all copies together. */
+static mo_status combine_copies(const mo_instance *x, const mo_regime *regime,
+                                mo_answer_evaluation *e, int64_t *load_ns,
+                                mo_error *err)
+{
+    int n = 1 + e->n_further, shared;
+    int64_t own_steady_ns = e->steady_ns;
+    mo_replica *copies = calloc((size_t) n, sizeof *copies);
+    mo_status status = copies ? MO_OK : mo_fail_memory(err);
+
+    for (int steady = 1; steady >= 0 && status == MO_OK; steady--) {
+        for (int c = 0; c < n; c++) {
+            const mo_answer_evaluation *one = c == 0 ? e : &e->further[c - 1];
+
+            copies[c].device = one->schedule->device;
+            copies[c].period_ns = steady ? one->steady_ns : one->period_ns;
+        }
+        status = mo_replicas_period(x, regime, copies, n,
+                                    steady ? &e->steady_ns : load_ns, err);
+    }
+    if (status == MO_OK) {
+        shared = mo_replicas_shared_device(x, copies, n);
+        if (shared != MO_FREE && !e->first_error[0])
+            snprintf(e->first_error, sizeof e->first_error,
+                     "two copies share device '%.100s'", x->device_ids[shared]);
+        e->own_period_ns = e->period_ns;
+        e->own_steady_ns = own_steady_ns;
+        e->period_ns = *load_ns;
+        e->lower.bound_ns = mo_replicas_least_ns(x);
+    }
+    free(copies);
+    return status;
+}
+
+static mo_status evaluate_copies(const mo_solution *solution,
+                                 const mo_provenance *origin,
+                                 const mo_instance *x, const mo_regime *regime,
+                                 double tolerance, mo_answer_evaluation *e,
+                                 int64_t *load_ns, mo_error *err)
+{
+    mo_status status;
+
+    if (mo_answer_n_copies(solution) == 1)
+        return MO_OK;
+    if (origin->in_flight > 0 || regime->memory == MO_MEMORY_LIVE) {
+        snprintf(e->first_error, sizeof e->first_error,
+                 "copies with a limit in flight or live memory cannot be "
+                 "checked; use --memory static");
+        return MO_OK;
+    }
+    if (mo_answer_n_copies(solution) > x->n_devices) {
+        snprintf(e->first_error, sizeof e->first_error,
+                 "there are more copies than devices");
+        return MO_OK;
+    }
+    status = evaluate_further(solution, x, regime, tolerance, e, err);
+    for (int c = 0; c < e->n_further; c++)
+        if (!e->further[c].schedule)
+            return status;
+    return status == MO_OK && e->n_further == mo_answer_n_copies(solution) - 1
+               ? combine_copies(x, regime, e, load_ns, err)
+               : status;
+}
+
 /* The claimed period is the value of w, or the objective of the file.  That of
  * a model with a limit in flight may be less than that of the pipeline, but not
  * than the largest load. */
@@ -355,6 +456,9 @@ static mo_status evaluate_period(const mo_solution *solution,
     e->schedule->regime = *regime;
     status =
         measure_pipeline(x, regime, (int) origin->in_flight, e, &load_ns, err);
+    if (status == MO_OK)
+        status = evaluate_copies(solution, origin, x, regime, tolerance, e,
+                                 &load_ns, err);
     if (status == MO_OK && origin->unit_ns > 0 && !e->first_error[0])
         compare_period(solution, origin->unit_ns, load_ns, tolerance, e);
     return status;
@@ -442,6 +546,39 @@ mo_status mo_answer_evaluation_reject(const char *why, mo_answer_evaluation *e)
     return MO_OK;
 }
 
+mo_status mo_answer_evaluation_take_copy(mo_answer_evaluation *e, int64_t copy,
+                                         mo_error *err)
+{
+    int n = 1 + e->n_further;
+    mo_answer_evaluation one;
+
+    if (copy > n)
+        return mo_fail(err, MO_E_USAGE,
+                       "--copy %lld: there are %d copies of the network",
+                       (long long) copy, n);
+    if (copy == 0 && n > 1)
+        return mo_fail(err, MO_E_USAGE,
+                       "the solution has %d copies of the network; choose one "
+                       "with --copy 1 to --copy %d",
+                       n, n);
+    if (n == 1 || e->own_period_ns == 0)
+        return MO_OK;
+    if (copy > 1) {
+        one = e->further[copy - 2];
+        e->further[copy - 2] = (mo_answer_evaluation){ 0 };
+        memcpy(one.first_error, e->first_error, sizeof one.first_error);
+        mo_answer_evaluation_clear(e);
+        *e = one;
+        return MO_OK;
+    }
+    while (e->n_further > 0)
+        mo_answer_evaluation_clear(&e->further[--e->n_further]);
+    e->period_ns = e->own_period_ns;
+    e->steady_ns = e->own_steady_ns;
+    e->claim_ns = MO_ANSWER_NO_CLAIM;
+    return MO_OK;
+}
+
 bool mo_answer_evaluation_valid(const mo_answer_evaluation *e)
 {
     return e->schedule && mo_answer_evaluation_count(e) == 0;
@@ -464,5 +601,8 @@ void mo_answer_evaluation_clear(mo_answer_evaluation *e)
     mo_verdict_free(e->verdict);
     mo_schedule_free(e->schedule);
     mo_modulo_schedule_clear(&e->pipeline);
+    for (int c = 0; c < e->n_further; c++)
+        mo_answer_evaluation_clear(&e->further[c]);
+    free(e->further);
     *e = (mo_answer_evaluation){ 0 };
 }

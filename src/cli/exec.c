@@ -491,6 +491,8 @@ int main(int argc, char **argv)
         { 0, "in-flight", "K",
           "requests at once (default: what the period needs)", MO_OPTION_INT,
           .to = &o.in_flight, .min = 1, .max = MO_PIPELINE_MAX_SLOTS },
+        { 0, "copy", "N", "run copy N of a replicated solution", MO_OPTION_INT,
+          .to = &o.copy, .min = 1, .max = 1000 },
         { 0, "inputs", "DIR",
           "inputs of requests, DIR/0000/NAME.npy, ...; - is standard input",
           MO_OPTION_TEXT, .to = &o.inputs_folder },

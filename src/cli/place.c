@@ -90,7 +90,7 @@ static mo_status write_solution(settings *s, const mo_place_comparison *c,
                                    .output = output->path };
     mo_status status;
 
-    if (!output->out || !best) {
+    if (!output->out || (!best && replan->n_copies == 0)) {
         mo_output_files_discard(output, 1);
         return MO_OK;
     }
@@ -99,16 +99,23 @@ static mo_status write_solution(settings *s, const mo_place_comparison *c,
         solution.bound_ns = c->report.bound_ns;
         solution.proof = mo_place_comparison_proof(c);
     }
-    if (s->settings_of) {
+    if (s->settings_of && replan->n_copies == 0) {
         status = mo_place_runtime_write_ops(s->settings_of, problem,
                                             solution.schedule->device,
                                             output->out, err);
         return status == MO_OK ? mo_output_files_commit(output, 1, err)
                                : status;
     }
-    solution.method = best->method->name;
+    solution.method = best ? best->method->name : "moirai";
     solution.made_of.in_flight = s->prepare.in_flight;
-    if (best->row.steady_ns > 0) {
+    if (replan->n_copies > 0) {
+        solution.objective = MO_OBJECTIVE_PERIOD;
+        solution.period_ns = replan->period_ns;
+        solution.bound_ns = replan->x == replan->whole ? replan->bound_ns : 0;
+        solution.proof = NULL;
+        solution.further = replan->copies + 1;
+        solution.n_further = replan->n_copies - 1;
+    } else if (best->row.steady_ns > 0) {
         solution.objective = MO_OBJECTIVE_PERIOD;
         solution.period_ns = best->row.makespan_ns;
     }

@@ -36,10 +36,19 @@ static mo_status take_best(const moirai_instance *instance, const search *s,
     const mo_place_result *first = c->n > 0 ? c->ranked[0] : NULL;
     /* With the devices that were left out the bound may be less. */
     bool is_whole = replan->x == replan->whole;
-    const mo_lower_bound known = { is_whole ? c->report.bound_ns : 0,
-                                   c->report.bound_by };
+    bool is_replicated = replan->n_copies > 0;
+    const mo_lower_bound known = { !is_whole       ? 0
+                                   : is_replicated ? replan->bound_ns
+                                                   : c->report.bound_ns,
+                                   is_replicated ? "search for copies"
+                                                 : c->report.bound_by };
     mo_status status;
 
+    if (!best && is_replicated)
+        return mo_lib_placement_of_schedule(
+            instance, replan->placed, replan->copies + 1, replan->n_copies - 1,
+            replan->period_ns, "moirai", is_whole ? &known : NULL, placement,
+            err);
     if (!best && mo_stop_is_requested(&s->stop))
         return mo_fail(err, (mo_status) MOIRAI_E_CANCELLED,
                        "cancelled before there was a placement");
@@ -58,10 +67,13 @@ static mo_status take_best(const moirai_instance *instance, const search *s,
                        : first->row.why ? first->row.why
                                         : "none fits into memory");
     status = mo_lib_placement_of_schedule(
-        instance, replan->placed,
-        best->row.steady_ns > 0 ? best->row.makespan_ns : 0, best->method->name,
-        is_whole ? &known : NULL, placement, err);
-    if (status == MO_OK && is_whole)
+        instance, replan->placed, replan->copies + 1,
+        is_replicated ? replan->n_copies - 1 : 0,
+        is_replicated             ? replan->period_ns
+        : best->row.steady_ns > 0 ? best->row.makespan_ns
+                                  : 0,
+        best->method->name, is_whole ? &known : NULL, placement, err);
+    if (status == MO_OK && is_whole && !is_replicated)
         status = mo_lib_placement_prove(*placement,
                                         mo_place_comparison_proof(c), err);
     return status;

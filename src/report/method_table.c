@@ -219,7 +219,7 @@ static void put_pipeline(const table *t, const mo_report_method_row *best)
         put_amount(t, best->steady_ns);
     }
     mo_out_printf(t->out, "; bottleneck: %s\n", best->bottleneck);
-    if (p->n_replicas == 0)
+    if (p->n_replicas == 0 || p->copies)
         return;
     mo_out_printf(t->out, "replication on %d device%s%s: ", p->n_replicas,
                   p->n_replicas == 1 ? "" : "s",
@@ -244,6 +244,47 @@ static void put_losses(const table *t)
         }
         put_time(t, p->losses[k].makespan_ns);
         mo_out_printf(t->out, " %9.2f\n", 100 * mo_report_methods_loss(p, k));
+    }
+}
+
+/* Returns whether a copy has ops on a device. */
+static bool has_ops(const mo_report_methods *p, const mo_replica *copy, int k)
+{
+    for (int i = 0; i < p->x->n; i++)
+        if (copy->device[i] == k)
+            return true;
+    return false;
+}
+
+static void put_copies(const table *t)
+{
+    const mo_report_methods *p = t->p;
+    char name[NAME_ROOM], gap[MO_FORMAT_SIZE];
+
+    if (p->n_copies == 0) {
+        mo_out_text(t->out, "\ncopies: none found\n");
+        return;
+    }
+    mo_out_printf(t->out, "\n%d cop%s: ", p->n_copies,
+                  p->n_copies == 1 ? "y" : "ies");
+    put_amount(t, p->copies_ns);
+    mo_out_text(t->out, ", bound ");
+    put_amount(t, p->copies_bound_ns);
+    mo_out_printf(
+        t->out, ", gap %s %%\n",
+        mo_format_percent(p->copies_ns > 0
+                              ? (double) (p->copies_ns - p->copies_bound_ns) /
+                                    (double) p->copies_ns
+                              : 0,
+                          gap));
+    for (int c = 0; c < p->n_copies; c++) {
+        mo_out_printf(t->out, "    copy %d: ", c + 1);
+        put_amount(t, p->copies[c].period_ns);
+        mo_out_text(t->out, " on");
+        for (int k = 0; k < p->x->n_devices; k++)
+            if (has_ops(p, &p->copies[c], k))
+                mo_out_printf(t->out, " %s", device_name(p, k, name));
+        mo_out_text(t->out, "\n");
     }
 }
 
@@ -318,6 +359,8 @@ void mo_report_methods_text(const mo_report_methods *p, mo_out *out)
     put_pipeline(&t, best);
     if (p->losses && best)
         put_losses(&t);
+    if (p->copies)
+        put_copies(&t);
     if (p->stress > 0)
         put_stress(&t);
     if (p->replan && best)
@@ -338,6 +381,27 @@ static void json_losses(const mo_report_methods *p, mo_json_writer *w)
         }
         mo_json_end(w);
     }
+    mo_json_end(w);
+}
+
+static void json_copies(const mo_report_methods *p, mo_json_writer *w)
+{
+    mo_json_begin_object(w, "replicas", MO_JSON_LINES);
+    if (p->n_copies > 0)
+        mo_json_put_us(w, "period_us", p->copies_ns);
+    mo_json_put_us(w, "bound_us", p->copies_bound_ns);
+    mo_json_begin_array(w, "copies", MO_JSON_BLOCK);
+    for (int c = 0; c < p->n_copies; c++) {
+        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+        mo_json_put_us(w, "period_us", p->copies[c].period_ns);
+        mo_json_begin_array(w, "devices", MO_JSON_INLINE);
+        for (int k = 0; k < p->x->n_devices; k++)
+            if (has_ops(p, &p->copies[c], k))
+                mo_json_put_text(w, NULL, p->x->device_ids[k]);
+        mo_json_end(w);
+        mo_json_end(w);
+    }
+    mo_json_end(w);
     mo_json_end(w);
 }
 
@@ -414,6 +478,8 @@ void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
         mo_out_printf(out, "%.3f", row->seconds);
         if (i == 0 && p->losses && mo_report_methods_best(p))
             json_losses(p, &w);
+        if (i == 0 && p->copies)
+            json_copies(p, &w);
         if (i == 0 && p->replan && mo_report_methods_best(p))
             mo_report_replan_json(p->replan, &w);
         if (i == 0)

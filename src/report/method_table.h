@@ -12,6 +12,7 @@
 #include "cost/instance.h"
 #include "report/replan.h"
 #include "report/runtime/runtime.h"
+#include "schedule/period/replicas.h"
 #include "schedule/period/stress.h"
 
 /* A method and its placement, if it found one. */
@@ -56,6 +57,10 @@ typedef struct mo_report_methods {
     int64_t replicas_ns;  /* period if requests are distributed to the copies
                              in proportion to the speed of their devices */
     const mo_report_device_loss *losses; /* by device; NULL: not computed */
+    int copies_wanted; /* 0: any number; with n_copies, 0: none were found */
+    int n_copies;
+    const mo_replica *copies; /* the fastest first; NULL: not searched for */
+    int64_t copies_ns, copies_bound_ns; /* period of all, and its bound */
     double stress; /* factor of the worst cases, by which rows are sorted; 0:
                       there are none */
     const mo_runtime_settings *settings; /* of the best, in JSON; NULL: none */

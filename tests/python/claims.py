@@ -311,6 +311,24 @@ def a_placement_is_replanned():
     raised(moirai.MoiraiError, at.place, move_cost=2)
 
 
+def a_network_is_replicated():
+    at = problem(objective="period")
+    both = at.place(time=5, replicas="auto")
+    assert len(both.copies) == 2 and both.gap < 1e-9
+    rates = [1 / copy.period_us for copy in both.copies]
+    assert abs(both.period_us - 1 / sum(rates)) < 2e-3
+    used = [set(copy.device_of.values()) for copy in both.copies]
+    assert not used[0] & used[1]
+    path = WORK / "copies.sol"
+    both.write(path)
+    again = at.read(path)
+    assert again.valid and again.period_us == both.period_us
+    assert [c.device_of for c in again.copies] == \
+        [c.device_of for c in both.copies]
+    raised(moirai.MoiraiError, both.report)
+    assert len(at.place(time=5, replicas=1).copies) == 1
+
+
 def a_model_is_written_as_lp_and_mps():
     at = problem()
     assert b"\nEnd\n" in at.emit()

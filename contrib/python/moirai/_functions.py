@@ -58,6 +58,7 @@ def place(model: Any, cluster: Union[Cluster, bytes, Path], *,
           move_cost: Optional[float] = None,
           drop_device: Optional[Texts] = None,
           stress: Optional[float] = None,
+          replicas: Union[int, str, None] = None,
           progress: Optional[Callable[[Progress], Any]] = None,
           message: Optional[Callable[[str], None]] = None) -> Placement:
     """Places a model on a cluster with the search.
@@ -76,7 +77,7 @@ def place(model: Any, cluster: Union[Cluster, bytes, Path], *,
         seed=seed, threads=threads, assist=assist, policy=policy,
         no_learning=no_learning, curve=curve, from_=from_,
         move_cost=move_cost, drop_device=drop_device, stress=stress,
-        progress=progress, message=message)
+        replicas=replicas, progress=progress, message=message)
 
 
 def solve(model: Any, cluster: Union[Cluster, bytes, Path], *,

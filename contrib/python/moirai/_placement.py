@@ -127,6 +127,7 @@ class Instance(Handle):
               move_cost: Optional[float] = None,
               drop_device: Optional[Texts] = None,
               stress: Optional[float] = None,
+              replicas: Union[int, str, None] = None,
               progress: Optional[Callable[[Progress], Any]] = None,
               message: Optional[Callable[[str], None]] = None) -> Placement:
         """Places it with the search, or with other methods.
@@ -137,7 +138,8 @@ class Instance(Handle):
         from_: re-plan from the placement in that file.  move_cost: requests
         over which the time of moving weights is spread.  drop_device: devices
         to leave out.  stress: the best worst case with an op or a link slower
-        by that factor.
+        by that factor.  replicas: copies of the network, a number or "auto",
+        see Placement.copies.
         progress is called, in this thread, with each Progress; the search ends
         with what it has when it returns False.  Ctrl-C raises Interrupted.
         """
@@ -147,7 +149,8 @@ class Instance(Handle):
              "assist": assist,
              "policy": policy, "no_learning": no_learning, "curve": curve,
              "from": from_, "move_cost": move_cost,
-             "drop_device": drop_device, "stress": stress},
+             "drop_device": drop_device, "stress": stress,
+             "replicas": replicas},
             message), progress)
 
     def solve(self, *, solver: Optional[str] = None, via: Optional[str] = None,
@@ -260,6 +263,17 @@ class Placement(Handle):
         self.devices = names(self._view.device_ids, self._view.n_devices)
         self._executor: Optional[Executor] = None
         self._lock = threading.Lock()
+
+    @property
+    def copies(self) -> List[Placement]:
+        """The copies of the network, each a placement that can be run.
+
+        The period of a placement with several is that of all of them; all else
+        is of the first one.
+        """
+        n = query("placement_n_copies", self)
+        return [Placement(create("placement_copy", self, i), self.instance)
+                for i in range(n)]
 
     @property
     def makespan_us(self) -> float:

@@ -226,6 +226,53 @@ static void begin_with(const mo_place_result *result, mo_place_context *setting,
     setting->start = start;
 }
 
+static mo_status check_replicas(const mo_place_context *setting, int wanted,
+                                mo_error *err)
+{
+    if (wanted == 1)
+        return MO_OK;
+    if (setting->objective != MO_OBJECTIVE_PERIOD)
+        return mo_fail(err, MO_E_USAGE,
+                       "--replicas is for a stream of requests; add "
+                       "--objective period");
+    if (setting->in_flight > 0 || setting->regime.memory == MO_MEMORY_LIVE)
+        return mo_fail(err, MO_E_USAGE,
+                       "--replicas does not go with --in-flight or --memory "
+                       "live; leave one out");
+    return MO_OK;
+}
+
+/* The result of the search on all devices need not be computed again. */
+static mo_status find_copies(const mo_place_context *setting,
+                             const mo_instance *x, int wanted,
+                             mo_place_comparison *c, mo_error *err)
+{
+    mo_report_methods *r = &c->report;
+    const mo_place_result *known = NULL;
+    mo_status status;
+
+    for (int i = 0; i < c->n; i++)
+        if (c->entries[i].method == &mo_method_moirai && !c->entries[i].row.why)
+            known = &c->entries[i];
+    status =
+        mo_place_search_replicas(setting, x, wanted, known, &c->copies, err);
+    r->n_copies = c->copies.n;
+    r->copies = c->copies.copies;
+    r->copies_ns = c->copies.period_ns;
+    r->copies_bound_ns = c->copies.bound_ns;
+    r->copies_wanted = wanted;
+    return status;
+}
+
+bool mo_place_comparison_is_replicated(const mo_place_comparison *c)
+{
+    const mo_report_methods *r = &c->report;
+    const mo_report_method_row *best = mo_report_methods_best(r);
+
+    return r->n_copies > 1 &&
+           (r->copies_wanted > 1 || !best || r->copies_ns < best->makespan_ns);
+}
+
 static mo_status find_worst(const mo_place_context *setting,
                             const mo_instance *x, mo_place_result *e,
                             mo_error *err)
@@ -281,6 +328,7 @@ mo_status mo_place_compare_methods(const mo_place_context *given,
                                      one for the worst case */
     mo_place_context own = *given;
     const mo_place_context *setting = &own;
+    int wanted = 1;
     mo_method_start start;
     mo_report_methods *r = &c->report;
     const mo_place_result *best;
@@ -292,6 +340,10 @@ mo_status mo_place_compare_methods(const mo_place_context *given,
     c->rows = calloc(room, sizeof *c->rows);
     status = c->entries && c->ranked && c->rows ? check_stress(setting, err)
                                                 : mo_fail_memory(err);
+    if (status == MO_OK)
+        status = mo_place_count_replicas(setting->options, &wanted, err);
+    if (status == MO_OK)
+        status = check_replicas(setting, wanted, err);
     for (int i = 0; status == MO_OK && (i < n || needs_single(c)); i++) {
         double seconds = seconds_each(setting->options, x);
 
@@ -332,6 +384,8 @@ mo_status mo_place_compare_methods(const mo_place_context *given,
     mo_progress_end(&step);
     if (status == MO_OK && setting->objective == MO_OBJECTIVE_PERIOD)
         status = mo_place_find_replicas(setting, x, r, err);
+    if (status == MO_OK && wanted != 1)
+        status = find_copies(setting, x, wanted, c, err);
     if (status == MO_OK)
         status = mo_single_device_best(x, &setting->regime, &r->single,
                                        &r->single_ns, err);
@@ -351,6 +405,7 @@ void mo_place_comparison_clear(mo_place_comparison *c)
 {
     for (int i = 0; i < c->n; i++)
         mo_place_result_clear(&c->entries[i]);
+    mo_replicas_result_clear(&c->copies);
     free(c->study.losses);
     free(c->study.why);
     free(c->entries);

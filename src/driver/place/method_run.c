@@ -129,15 +129,15 @@ void mo_place_stop_init(const mo_place_context *setting, double seconds,
     stop->outer = setting->stop;
 }
 
-static void run_method(const mo_place_context *setting, const mo_instance *x,
-                       double seconds, mo_place_result *e)
+/* Makes the task of a method; p is for its progress. */
+static mo_method_task make_task(const mo_place_context *setting,
+                                const mo_instance *x, const mo_method *method,
+                                const mo_stop *stop, mo_search_progress *p)
 {
     const mo_place_options *o = setting->options;
-    mo_search_progress p;
-    double begin_s = mo_driver_clock_s();
-    mo_stop stop;
-    const mo_method_task task = {
-        .method = e->method,
+
+    return (mo_method_task){
+        .method = method,
         .x = x,
         .regime = setting->regime,
         .objective = setting->objective,
@@ -147,7 +147,7 @@ static void run_method(const mo_place_context *setting, const mo_instance *x,
         .gap = o->gap,
         .rounds = (int) o->rounds,
         .max_work = (int64_t) (o->work_s * 1e9),
-        .stop = &stop,
+        .stop = stop,
         .assist = setting->assist,
         .found = setting->found,
         .policy = o->policy,
@@ -158,8 +158,37 @@ static void run_method(const mo_place_context *setting, const mo_instance *x,
         .stress = o->stress,
         .on_progress = setting->on_progress ? setting->on_progress
                                             : mo_search_progress_report,
-        .context = setting->on_progress ? setting->context : &p,
+        .context = setting->on_progress ? setting->context : p,
     };
+}
+
+mo_status mo_place_search_replicas(const mo_place_context *setting,
+                                   const mo_instance *x, int wanted,
+                                   const mo_place_result *known,
+                                   mo_replicas_result *found, mo_error *err)
+{
+    mo_search_progress p;
+    mo_stop stop;
+    const mo_method_task task =
+        make_task(setting, x, &mo_method_moirai, &stop, &p);
+    mo_progress step;
+    mo_status status;
+
+    mo_place_stop_init(setting, setting->options->time_s, &stop);
+    mo_driver_log_step(setting->logger, &step, "searching for copies");
+    status = mo_replicas_search(&task, wanted, known ? &known->placed : NULL,
+                                found, err);
+    mo_progress_end(&step);
+    return status;
+}
+
+static void run_method(const mo_place_context *setting, const mo_instance *x,
+                       double seconds, mo_place_result *e)
+{
+    mo_search_progress p;
+    double begin_s = mo_driver_clock_s();
+    mo_stop stop;
+    const mo_method_task task = make_task(setting, x, e->method, &stop, &p);
 
     mo_place_stop_init(setting, seconds, &stop);
     mo_search_progress_begin(&p, setting->logger, e->method->name);

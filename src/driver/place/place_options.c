@@ -104,6 +104,29 @@ static mo_status check_learning(const mo_place_options *o, const choice *c,
     return MO_OK;
 }
 
+mo_status mo_place_count_replicas(const mo_place_options *o, int *n,
+                                  mo_error *err)
+{
+    const char *text = o->replicas;
+    char *end;
+    long value;
+
+    *n = 1;
+    if (!text)
+        return MO_OK;
+    *n = 0;
+    if (strcmp(text, "auto") == 0)
+        return MO_OK;
+    value = strtol(text, &end, 10);
+    if (text[0] < '1' || text[0] > '9' || *end || value > 1000)
+        return mo_fail(err, MO_E_USAGE,
+                       "--replicas '%.40s' is no number of copies from 1 to "
+                       "1000, nor auto",
+                       text);
+    *n = (int) value;
+    return MO_OK;
+}
+
 /* Other methods do not know what moves cost. */
 static mo_status check_replan(const mo_place_options *o, mo_error *err)
 {
@@ -117,6 +140,12 @@ static mo_status check_replan(const mo_place_options *o, mo_error *err)
         return mo_fail(err, MO_E_USAGE,
                        "--from and --ablation do not go together: give "
                        "--drop-device DEVICE");
+    if (o->replicas && (o->from || o->stress > 0 || o->ablation))
+        return mo_fail(err, MO_E_USAGE,
+                       "--replicas and %s do not go together: leave one out",
+                       o->from         ? "--from"
+                       : o->stress > 0 ? "--stress"
+                                       : "--ablation");
     if (o->stress > 0 && (o->move_cost > 0 || o->ablation))
         return mo_fail(err, MO_E_USAGE,
                        "--stress and %s do not go together: leave one out",

@@ -331,6 +331,7 @@ void mo_place_replan_clear(mo_place_replan *r)
         free(r->from[i]);
     while (r->n_parts > 0)
         mo_instance_free(r->parts[--r->n_parts]);
+    mo_replicas_clear(r->copies, r->n_copies);
     mo_schedule_free(r->old);
     mo_schedule_free(r->placed);
     free(r->report.moves);
@@ -367,6 +368,36 @@ static mo_status map_to_whole(mo_place_replan *r, const mo_schedule *s,
     return MO_OK;
 }
 
+/* A replicated result: placed is the first copy, with the times of list
+ * scheduling. */
+static mo_status map_copies(mo_place_replan *r, const mo_place_context *c,
+                            const mo_place_comparison *compared, mo_error *err)
+{
+    const mo_regime free_memory = { c->regime.congestion, c->regime.tensors,
+                                    MO_MEMORY_NONE };
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < compared->copies.n && status == MO_OK; i++) {
+        const mo_replica *from = &compared->copies.copies[i];
+        mo_replica *copy = &r->copies[i];
+
+        copy->period_ns = from->period_ns;
+        copy->device = calloc((size_t) r->whole->n + 1, sizeof *copy->device);
+        if (!copy->device)
+            return mo_fail_memory(err);
+        r->n_copies++;
+        for (int j = 0; j < r->whole->n; j++)
+            copy->device[j] = r->in_whole[from->device[j]];
+    }
+    r->period_ns = compared->copies.period_ns;
+    r->bound_ns = compared->copies.bound_ns;
+    status =
+        mo_heft(r->whole, &free_memory, r->copies[0].device, &r->placed, err);
+    if (r->placed)
+        r->placed->regime = c->regime;
+    return status;
+}
+
 /* Weights of new ops, and those of devices that are gone, take no link. */
 static void add_move(mo_place_replan *r, int op, double *ns)
 {
@@ -400,6 +431,8 @@ mo_status mo_place_replan_finish(mo_place_replan *r, const mo_place_context *c,
     double ns = 0;
     mo_status status;
 
+    if (mo_place_comparison_is_replicated(compared))
+        return map_copies(r, c, compared, err);
     if (!best)
         return MO_OK;
     status = map_to_whole(r, best->placed.schedule, err);

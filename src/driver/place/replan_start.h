@@ -31,6 +31,10 @@ typedef struct mo_place_replan {
     char **from;           /* by op: its device before; NULL: it had none */
     mo_schedule *old;      /* the placement in use on the whole, or NULL */
     mo_schedule *placed;   /* the result on the whole, or NULL */
+    mo_replica copies[MO_REPLICAS_MAX_DEVICES]; /* of a replicated result, the
+                                                   first one is placed */
+    int n_copies;                               /* 0: it is not replicated */
+    int64_t period_ns, bound_ns;                /* of all copies */
     mo_report_replan report;
 } mo_place_replan;
 
