@@ -12,7 +12,6 @@
 #include "schedule/heuristic/single_device.h"
 #include "schedule/period/loads.h"
 #include "schedule/period/modulo_schedule.h"
-#include "schedule/period/replicas.h"
 #include "schedule/period/steady_state.h"
 #include "solvers/answer/order_times.h"
 
@@ -284,40 +283,6 @@ static mo_status evaluate_further(const mo_solution *solution,
     return status;
 }
 
-/* Sets the periods of all copies together. */
-static mo_status combine_copies(const mo_instance *x, const mo_regime *regime,
-                                mo_answer_evaluation *e, int64_t *load_ns,
-                                mo_error *err)
-{
-    int n = 1 + e->n_further, shared;
-    int64_t own_steady_ns = e->steady_ns;
-    mo_replica *copies = calloc((size_t) n, sizeof *copies);
-    mo_status status = copies ? MO_OK : mo_fail_memory(err);
-
-    for (int steady = 1; steady >= 0 && status == MO_OK; steady--) {
-        for (int c = 0; c < n; c++) {
-            const mo_answer_evaluation *one = c == 0 ? e : &e->further[c - 1];
-
-            copies[c].device = one->schedule->device;
-            copies[c].period_ns = steady ? one->steady_ns : one->period_ns;
-        }
-        status = mo_replicas_period(x, regime, copies, n,
-                                    steady ? &e->steady_ns : load_ns, err);
-    }
-    if (status == MO_OK) {
-        shared = mo_replicas_shared_device(x, copies, n);
-        if (shared != MO_FREE && !e->first_error[0])
-            snprintf(e->first_error, sizeof e->first_error,
-                     "two copies share device '%.100s'", x->device_ids[shared]);
-        e->own_period_ns = e->period_ns;
-        e->own_steady_ns = own_steady_ns;
-        e->period_ns = *load_ns;
-        e->lower.bound_ns = mo_replicas_least_ns(x);
-    }
-    free(copies);
-    return status;
-}
-
 static mo_status evaluate_copies(const mo_solution *solution,
                                  const mo_provenance *origin,
                                  const mo_instance *x, const mo_regime *regime,
@@ -344,7 +309,7 @@ static mo_status evaluate_copies(const mo_solution *solution,
         if (!e->further[c].schedule)
             return status;
     return status == MO_OK && e->n_further == mo_answer_n_copies(solution) - 1
-               ? combine_copies(x, regime, e, load_ns, err)
+               ? mo_answer_evaluation_combine(x, regime, e, load_ns, err)
                : status;
 }
 
@@ -543,39 +508,6 @@ mo_status mo_answer_evaluation_reject(const char *why, mo_answer_evaluation *e)
                                  .period_ns = -1,
                                  .single = MO_FREE };
     snprintf(e->first_error, sizeof e->first_error, "%s", why);
-    return MO_OK;
-}
-
-mo_status mo_answer_evaluation_take_copy(mo_answer_evaluation *e, int64_t copy,
-                                         mo_error *err)
-{
-    int n = 1 + e->n_further;
-    mo_answer_evaluation one;
-
-    if (copy > n)
-        return mo_fail(err, MO_E_USAGE,
-                       "--copy %lld: there are %d copies of the network",
-                       (long long) copy, n);
-    if (copy == 0 && n > 1)
-        return mo_fail(err, MO_E_USAGE,
-                       "the solution has %d copies of the network; choose one "
-                       "with --copy 1 to --copy %d",
-                       n, n);
-    if (n == 1 || e->own_period_ns == 0)
-        return MO_OK;
-    if (copy > 1) {
-        one = e->further[copy - 2];
-        e->further[copy - 2] = (mo_answer_evaluation){ 0 };
-        memcpy(one.first_error, e->first_error, sizeof one.first_error);
-        mo_answer_evaluation_clear(e);
-        *e = one;
-        return MO_OK;
-    }
-    while (e->n_further > 0)
-        mo_answer_evaluation_clear(&e->further[--e->n_further]);
-    e->period_ns = e->own_period_ns;
-    e->steady_ns = e->own_steady_ns;
-    e->claim_ns = MO_ANSWER_NO_CLAIM;
     return MO_OK;
 }
 

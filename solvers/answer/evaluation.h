@@ -78,6 +78,13 @@ mo_status mo_answer_evaluation_bound(const mo_instance *x,
                                      mo_answer_evaluation *evaluation,
                                      mo_error *err);
 
+/* Sets the periods of all copies together, *load_ns to that of the loads, and
+ * their bound; all copies have been evaluated. */
+mo_status mo_answer_evaluation_combine(const mo_instance *x,
+                                       const mo_regime *regime,
+                                       mo_answer_evaluation *evaluation,
+                                       int64_t *load_ns, mo_error *err);
+
 /* Reduces a replicated evaluation to that of one copy, numbered from 1. Fails
  * with MO_E_USAGE where there is no such copy, or, copy 0, where there are
  * several. */

@@ -207,6 +207,10 @@ static void put_pipeline(const table *t, const mo_report_method_row *best)
 
     if (!has_period(p) || !best)
         return;
+    if (best->in_flight == 0) {
+        mo_out_printf(t->out, "bottleneck: %s\n", best->bottleneck);
+        return;
+    }
     mo_out_printf(t->out, "pipeline: %d in flight", best->in_flight);
     if (best->least_in_flight < best->in_flight)
         mo_out_printf(t->out, " (at least %d)", best->least_in_flight);
@@ -420,6 +424,16 @@ static void json_stress(const mo_report_methods *p, const mo_stress *worst,
     mo_json_end(w);
 }
 
+static void json_pipeline(const mo_report_method_row *row, mo_json_writer *w)
+{
+    mo_json_put_us(w, "steady_period_us", row->steady_ns);
+    mo_json_put_us(w, "latency_us", row->latency_ns);
+    mo_json_put_int(w, "in_flight", row->in_flight);
+    mo_json_put_int(w, "least_in_flight", row->least_in_flight);
+    mo_json_put_bool(w, "in_flight_is_least",
+                     row->least_in_flight >= row->in_flight);
+}
+
 void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
 {
     mo_json_writer w = { .out = out };
@@ -437,12 +451,8 @@ void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
         if (!row->why) {
             if (row->steady_ns > 0) {
                 mo_json_put_us(&w, "period_us", row->makespan_ns);
-                mo_json_put_us(&w, "steady_period_us", row->steady_ns);
-                mo_json_put_us(&w, "latency_us", row->latency_ns);
-                mo_json_put_int(&w, "in_flight", row->in_flight);
-                mo_json_put_int(&w, "least_in_flight", row->least_in_flight);
-                mo_json_put_bool(&w, "in_flight_is_least",
-                                 row->least_in_flight >= row->in_flight);
+                if (row->in_flight > 0)
+                    json_pipeline(row, &w);
                 mo_json_put_text(&w, "bottleneck", row->bottleneck);
                 if (p->n_replicas > 0)
                     mo_json_put_us(&w, "replicas_us", p->replicas_ns);

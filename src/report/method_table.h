@@ -26,7 +26,7 @@ typedef struct mo_report_method_row {
     int64_t steady_ns;    /* period that the pipeline keeps; 0: the objective is
                              latency, and the next three have no meaning */
     int64_t latency_ns;   /* of a request in the pipeline */
-    int in_flight;        /* requests at once in it */
+    int in_flight;        /* requests at once in it; 0: it was not computed */
     int least_in_flight;  /* no schedule of its period has fewer */
     char bottleneck[64];  /* resource with the largest load */
     int fullest; /* the fullest device with a limit; MO_FREE: none has one */

@@ -136,6 +136,12 @@ static mo_status bound_period(const mo_place_context *setting,
 
     mo_place_stop_init(setting, setting->options->time_s, &stop);
     limit_bound(c, &stop);
+    if (mo_stop_is_requested(&stop)) {
+        r->bound_ns = mo_period_least_ns(x);
+        r->bound_by = "mean load";
+        mo_period_problem_clear(&p);
+        return status;
+    }
     if (status == MO_OK)
         status = mo_period_price_bound(&p, known_ns, &stop, &r->bound_ns, err);
     r->bound_by = "Lagrangian bound of the loads";

@@ -11,6 +11,9 @@
 #include "schedule/period/modulo_schedule.h"
 #include "schedule/validate/validate.h"
 #include "solvers/process/interrupt.h"
+#include "solvers/search/replan/replan.h"
+
+enum { MOST_OPS_OF_PIPELINE = 2000 };
 
 static double memory_fullness(const mo_instance *x, const int64_t *peak_bytes,
                               int k)
@@ -55,6 +58,15 @@ static void find_fullest(const mo_instance *x, const int64_t *peak_bytes,
     }
 }
 
+/* Re-planning is to be fast: it leaves out the pipeline of a large network,
+ * where the period does not depend on it. */
+static bool needs_pipeline(const mo_place_context *setting,
+                           const mo_instance *x, const mo_method *method)
+{
+    return method != &mo_method_replan || x->n <= MOST_OPS_OF_PIPELINE ||
+           setting->in_flight > 0 || setting->regime.memory == MO_MEMORY_LIVE;
+}
+
 /* With the objective period, the row has the period of the placement and the
  * latency of a request in its pipeline instead of the makespan. */
 static mo_status evaluate_period(const mo_place_context *setting,
@@ -67,7 +79,7 @@ static mo_status evaluate_period(const mo_place_context *setting,
     mo_status status =
         mo_period_loads_compute(x, &setting->regime, device, &loads, err);
 
-    if (status == MO_OK)
+    if (status == MO_OK && needs_pipeline(setting, x, e->method))
         status = mo_modulo_schedule_make(x, &setting->regime, device,
                                          setting->in_flight, e->placed.schedule,
                                          &m, err);
@@ -79,8 +91,8 @@ static mo_status evaluate_period(const mo_place_context *setting,
         e->row.makespan_ns = setting->in_flight > 0 || m.peak_bytes
                                  ? m.period_ns
                                  : loads.period_ns;
-        e->row.steady_ns = m.period_ns;
-        e->row.latency_ns = m.request->makespan_ns;
+        e->row.steady_ns = m.request ? m.period_ns : loads.period_ns;
+        e->row.latency_ns = m.request ? m.request->makespan_ns : 0;
         e->row.in_flight = m.in_flight;
         e->row.least_in_flight = m.least_in_flight;
         mo_period_resource_name(x, setting->regime.congestion, loads.bottleneck,
