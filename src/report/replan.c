@@ -76,7 +76,8 @@ void mo_report_replan_text(const mo_report_replan *r, mo_out *out)
         mo_out_printf(out, "moving      %s over the links",
                       mo_format_time(r->move_ns, text));
     if (r->move_ns > 0 && requests > 0)
-        mo_out_printf(out, ", paid off after %" PRId64 " requests", requests);
+        mo_out_printf(out, ", paid off after %" PRId64 " request%s", requests,
+                      requests == 1 ? "" : "s");
     if (r->move_ns > 0)
         mo_out_text(out, "\n");
 }

@@ -75,6 +75,10 @@ complains "no such copy" 2 "there are 2 copies" moirai-exec --copy 3 two.sol
 exits "a report of one" 0 moirai-report --no-compare --no-ablation --copy 1 two.sol
 complains "a report of all" 2 "choose one with --copy 1" moirai-report two.sol
 
+exits "information" 0 moirai-info two.sol
+ok "counts the copies" grep -q '^copies *2, ops are those of the first$' out
+complains "several copies are not re-planned" 1 "has 2 copies" \
+    $place --from two.sol $net
 complains "no number" 2 "is no number of copies" $place --replicas 0 $net
 complains "more than devices" 2 "more than there are devices" \
     $place --replicas 3 $net

@@ -134,6 +134,11 @@ static mo_status take_evaluation(mo_place_replan *r, const char *path,
         return mo_fail_at(err, MO_E_INPUT, path, 0,
                           "holds no placement: %.300s",
                           evaluation->first_error);
+    if (evaluation->n_further > 0)
+        return mo_fail_at(err, MO_E_INPUT, path, 0,
+                          "has %d copies of the network, and --from takes one "
+                          "pipeline; place without --replicas, or search anew",
+                          1 + evaluation->n_further);
     status = match_names(r, x, s->device, err);
     if (status == MO_OK && x == r->whole) {
         r->old = s;
