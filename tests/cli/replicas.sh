@@ -72,6 +72,32 @@ complains "several copies are run one by one" 2 "choose one with --copy 1" \
     moirai-exec -q two.sol
 exits "one of them" 0 moirai-exec -q --random-weights 1 --dry-run --copy 2 two.sol
 complains "no such copy" 2 "there are 2 copies" moirai-exec --copy 3 two.sol
+# A stream of requests: each has the outputs of one pipeline.
+cp "$top_srcdir"/examples/residual/* .
+$place --replicas 2 -o copies.sol model.onnx >/dev/null
+$place -o pipeline.sol model.onnx >/dev/null
+exits "requests to all copies" 0 moirai-exec -q --requests 60 -o many \
+    --json copies.sol
+is "all are done" "$(sed -n 's/^  "completed": \([0-9]*\).*/\1/p' out)" 60
+is "by two copies" "$(grep -c '^    {"completed"' out)" 2
+exits "requests to a pipeline" 0 moirai-exec -q --requests 60 -o few \
+    pipeline.sol
+exits "have the same outputs" 0 diff -r many few
+for i in 1 2 3 4 5 6 7 8 9; do cat input0.npy; done >in.bin
+exits "a stream" 0 sh -c \
+    "moirai-exec -q --inputs - --output - copies.sol <in.bin >copies.bin"
+moirai-exec -q --inputs - --output - pipeline.sol <in.bin >pipeline.bin
+ok "comes in order" cmp copies.bin pipeline.bin
+mkdir -p ins/0000 ins/0001 ins/0002
+cp input0.npy ins/0000
+cp input0.npy ins/0002
+echo junk >ins/0001/input0.npy
+exits "a request that fails" 1 moirai-exec -q --inputs ins -o some copies.sol
+is "stops no other" "$(echo some/*/output0.npy)" \
+    "some/0000/output0.npy some/0002/output0.npy"
+complains "a plan of all copies" 2 "choose one with --copy" \
+    moirai-exec -q --requests 3 --plan plan.json copies.sol
+
 exits "a report of one" 0 moirai-report --no-compare --no-ablation --copy 1 two.sol
 complains "a report of all" 2 "choose one with --copy 1" moirai-report two.sol
 
