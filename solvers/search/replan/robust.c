@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Annealing: a unit moves to another device, ops keep their order as far as
- * inputs allow (list scheduling by their starts), and the worst scenario is
- * the cost.
+ * Placements of a small instance are enumerated.  Annealing: a unit moves to
+ * another device, ops keep their order as far as inputs allow (list scheduling
+ * by their starts), and the worst scenario is the cost.
  */
 #include "solvers/search/replan/robust.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,8 @@ enum {
     STEP_WORK = 3000, /* of an evaluation, and ... */
     OP_WORK = 900,    /* ... for each op */
     MOST_STEPS = 100000,
-    MAX_GROUP = 8
+    MAX_GROUP = 8,
+    MOST_PLACEMENTS = 4096 /* that are enumerated */
 };
 
 typedef struct robust {
@@ -202,6 +204,54 @@ static mo_status accept(void *search, mo_error *err)
                : status;
 }
 
+/* Takes the proposal where its worst case is the best so far, or frees it. */
+static mo_status keep_if_best(robust *r, mo_error *err)
+{
+    mo_stress worst;
+    mo_status status = MO_OK;
+
+    if (!r->proposed)
+        return MO_OK;
+    status = mo_stress_find(r->x, r->task->objective, r->proposed,
+                            r->task->stress, &worst, err);
+    if (status == MO_OK && worst.worst_ns < r->best_ns) {
+        mo_schedule_free(r->best);
+        r->best = r->proposed;
+        r->best_ns = worst.worst_ns;
+    } else {
+        mo_schedule_free(r->proposed);
+    }
+    r->proposed = NULL;
+    return status;
+}
+
+/* All placements of a small instance: annealing can miss some between which
+ * memory allows no moves. */
+static mo_status enumerate(robust *r, mo_error *err)
+{
+    mo_period_state state = { .problem = NULL };
+    double n = pow(r->x->n_devices, r->p.units->n);
+    mo_status status = MO_OK;
+
+    if (n > MOST_PLACEMENTS)
+        return MO_OK;
+    status = mo_period_state_init(&state, &r->p, err);
+    memset(r->device, 0, (size_t) r->x->n * sizeof *r->device);
+    if (status == MO_OK)
+        mo_period_state_set(&state, r->device);
+    while (status == MO_OK) {
+        memcpy(r->device, state.device, (size_t) r->x->n * sizeof *r->device);
+        if (mo_period_state_is_allowed(&state))
+            status = make_proposal(r, err);
+        if (status == MO_OK)
+            status = keep_if_best(r, err);
+        if (!mo_period_state_next(&state))
+            break;
+    }
+    mo_period_state_clear(&state);
+    return status;
+}
+
 static mo_status open_robust(robust *r, mo_error *err)
 {
     size_t n = (size_t) r->x->n + 1, K = (size_t) r->x->n_devices + 1;
@@ -267,6 +317,8 @@ static mo_status place_robust(const mo_method_task *task,
     mo_status status = open_robust(&r, err);
 
     annealer.unit = (double) r.worst.worst_ns + 1;
+    if (status == MO_OK && task->x->n > 0)
+        status = enumerate(&r, err);
     if (status == MO_OK && task->x->n_devices > 1 && task->x->n > 0)
         status = mo_annealer_run(&annealer, &moves, &r, err);
     if (status == MO_OK && task->objective == MO_OBJECTIVE_PERIOD) {

@@ -144,7 +144,7 @@ static void check_robust(const mo_instance *x, mo_objective objective,
                                   .regime = s->regime,
                                   .objective = objective,
                                   .seed = seed,
-                                  .max_work = 40000000,
+                                  .max_work = 2000000,
                                   .stress = FACTOR,
                                   .start = &start };
     mo_method_result placed = { 0 };
