@@ -133,8 +133,6 @@ static void *run_copy(void *context)
     copies *all = r->all;
     const mo_transport *transport = &mo_transport_local;
     mo_transport_world *world = NULL;
-    const mo_cli_exec_progress progress = { &all->o->logger,
-                                            &all->requests.step };
     mo_run_plan_options run = {
         .transport = transport,
         .backends = all->stream->units->backends,
@@ -143,8 +141,6 @@ static void *run_copy(void *context)
         .runs = 1,
         .n_slots = (int) r->options.in_flight,
         .within_capacity = true,
-        .on_progress = mo_cli_exec_log_progress,
-        .progress_context = &progress,
     };
     const mo_pipeline_options options = {
         .run = &run,
