@@ -440,8 +440,15 @@ MOIRAI_API moirai_status moirai_emit(const moirai_instance *instance,
  * in child processes, if one is installed; with "none" of the option assist the
  * search does not fork.
  *
+ * With from, the file of a placement in use, it is re-planned: its ops are
+ * matched by name, and the result is no worse than it, unless devices are left
+ * out (drop-device) or the network has changed.
+ *
  * Options: method (several; "moirai"), time (seconds, "60"; "0": none), gap,
- * rounds, work, seed, threads, assist; progress and cancel.
+ * rounds, work, seed, threads, assist, from, move-cost (requests over which the
+ * time of moving weights is spread), drop-device (several), stress (the best
+ * worst case with an op or a link slower by that factor), replicas (copies of
+ * the network, a number or "auto"); progress and cancel.
  */
 MOIRAI_API moirai_status moirai_place(const moirai_instance *instance,
                                       const moirai_options *options,
@@ -517,6 +524,15 @@ typedef struct moirai_transfer {
 MOIRAI_API int moirai_placement_n_transfers(const moirai_placement *placement);
 MOIRAI_API int moirai_placement_transfer(const moirai_placement *placement,
                                          int i, moirai_transfer *transfer);
+
+/* A replicated placement has several copies of the network, each on devices of
+ * its own: its period is that of all copies, all else is of the first one.
+ * Returns their number, 1: it is not replicated; and makes a placement of copy
+ * number 0, 1, ... by itself, which can be run and reported. */
+MOIRAI_API int moirai_placement_n_copies(const moirai_placement *placement);
+MOIRAI_API moirai_status
+moirai_placement_copy(const moirai_placement *placement, int number,
+                      moirai_placement **copy, moirai_error *err);
 
 /* Return the end of the last op; and the time between two requests with many
  * in flight, -1: the objective is latency. */

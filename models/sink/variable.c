@@ -26,6 +26,7 @@ int mo_variable_role_arity(mo_variable_role role)
     case MO_VARIABLE_ROLE_SAME_DEVICE:
         return 2;
     case MO_VARIABLE_ROLE_CHANNEL:
+    case MO_VARIABLE_ROLE_REPLICA:
     case MO_VARIABLE_ROLE_SEGMENT:
         return 3;
     case MO_VARIABLE_ROLE_PATTERN:

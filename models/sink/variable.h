@@ -28,6 +28,7 @@ typedef enum mo_variable_role {
     MO_VARIABLE_ROLE_SEGMENT = 'g',     /* its ends on device and device */
     MO_VARIABLE_ROLE_PATTERN =
         'p', /* of a segment, its ends on device and device; variant */
+    MO_VARIABLE_ROLE_REPLICA = 'r',  /* of a further copy: op on device */
     MO_VARIABLE_ROLE_FAVORITE = 'f', /* sct: flow is not to a favourite child */
     MO_VARIABLE_ROLE_SPACE = 'a',    /* workspace on device */
     MO_VARIABLE_ROLE_MAKESPAN = 'w', /* without numbers */

@@ -79,6 +79,15 @@ enum { MO_ANSWER_NO_CLAIM = -1 };
 mo_status mo_answer_placement(const mo_solution *solution, const mo_instance *x,
                               double tolerance, int *device, mo_error *err);
 
+/* Returns the number of copies of a replicated placement: 1 and those of r_
+ * columns. */
+int mo_answer_n_copies(const mo_solution *solution);
+
+/* The same of a further copy, from 1 on, by its r_ columns. */
+mo_status mo_answer_copy(const mo_solution *solution, const mo_instance *x,
+                         double tolerance, int copy, int *device,
+                         mo_error *err);
+
 /*
  * Decodes the placement, and starts as claimed by s_ and t_ columns in units
  * of unit_ns; a transfer without a column starts when its producer ends.

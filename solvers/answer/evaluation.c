@@ -247,6 +247,72 @@ static mo_status measure_pipeline(const mo_instance *x, const mo_regime *regime,
     return status;
 }
 
+/* Evaluates the copies behind the first one.  The first error of one is that of
+ * the whole. */
+static mo_status evaluate_further(const mo_solution *solution,
+                                  const mo_instance *x, const mo_regime *regime,
+                                  double tolerance, mo_answer_evaluation *e,
+                                  mo_error *err)
+{
+    int *device = calloc((size_t) x->n + 1, sizeof *device);
+    int n = mo_answer_n_copies(solution) - 1;
+    int64_t load_ns;
+    mo_status status;
+
+    e->further = calloc((size_t) n + 1, sizeof *e->further);
+    status = device && e->further ? MO_OK : mo_fail_memory(err);
+    for (int c = 1; c <= n && status == MO_OK; c++) {
+        mo_answer_evaluation *other = &e->further[c - 1];
+        mo_error why = { 0 };
+
+        status = mo_answer_copy(solution, x, tolerance, c, device, &why);
+        if (status != MO_OK) {
+            status = set_first_error(e, "", status, &why, err);
+            break;
+        }
+        status = mo_answer_evaluate_placement(x, regime, device, other, err);
+        e->n_further = c;
+        if (status == MO_OK)
+            status = measure_pipeline(x, regime, 0, other, &load_ns, err);
+        if (status == MO_OK && mo_answer_evaluation_count(other) > 0 &&
+            !e->first_error[0])
+            snprintf(e->first_error, sizeof e->first_error, "copy %d: %.900s",
+                     c + 1, mo_answer_evaluation_violation(other, 0));
+    }
+    free(device);
+    return status;
+}
+
+static mo_status evaluate_copies(const mo_solution *solution,
+                                 const mo_provenance *origin,
+                                 const mo_instance *x, const mo_regime *regime,
+                                 double tolerance, mo_answer_evaluation *e,
+                                 int64_t *load_ns, mo_error *err)
+{
+    mo_status status;
+
+    if (mo_answer_n_copies(solution) == 1)
+        return MO_OK;
+    if (origin->in_flight > 0 || regime->memory == MO_MEMORY_LIVE) {
+        snprintf(e->first_error, sizeof e->first_error,
+                 "copies with a limit in flight or live memory cannot be "
+                 "checked; use --memory static");
+        return MO_OK;
+    }
+    if (mo_answer_n_copies(solution) > x->n_devices) {
+        snprintf(e->first_error, sizeof e->first_error,
+                 "there are more copies than devices");
+        return MO_OK;
+    }
+    status = evaluate_further(solution, x, regime, tolerance, e, err);
+    for (int c = 0; c < e->n_further; c++)
+        if (!e->further[c].schedule)
+            return status;
+    return status == MO_OK && e->n_further == mo_answer_n_copies(solution) - 1
+               ? mo_answer_evaluation_combine(x, regime, e, load_ns, err)
+               : status;
+}
+
 /* The claimed period is the value of w, or the objective of the file.  That of
  * a model with a limit in flight may be less than that of the pipeline, but not
  * than the largest load. */
@@ -355,6 +421,9 @@ static mo_status evaluate_period(const mo_solution *solution,
     e->schedule->regime = *regime;
     status =
         measure_pipeline(x, regime, (int) origin->in_flight, e, &load_ns, err);
+    if (status == MO_OK)
+        status = evaluate_copies(solution, origin, x, regime, tolerance, e,
+                                 &load_ns, err);
     if (status == MO_OK && origin->unit_ns > 0 && !e->first_error[0])
         compare_period(solution, origin->unit_ns, load_ns, tolerance, e);
     return status;
@@ -464,5 +533,8 @@ void mo_answer_evaluation_clear(mo_answer_evaluation *e)
     mo_verdict_free(e->verdict);
     mo_schedule_free(e->schedule);
     mo_modulo_schedule_clear(&e->pipeline);
+    for (int c = 0; c < e->n_further; c++)
+        mo_answer_evaluation_clear(&e->further[c]);
+    free(e->further);
     *e = (mo_answer_evaluation){ 0 };
 }

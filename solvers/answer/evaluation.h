@@ -38,6 +38,12 @@ typedef struct mo_answer_evaluation {
     int in_flight, least_in_flight; /* no schedule of that period has fewer */
     char bottleneck[64];            /* the resource with the largest load */
     mo_modulo_schedule pipeline;    /* of it; owned; zeros without a period */
+    /* Of a replicated placement (schedule/period/replicas.h): the others' own,
+     * n_further of them, owned.  Then period_ns and steady_ns are those of all
+     * copies, and everything else is of the first one. */
+    struct mo_answer_evaluation *further;
+    int n_further;
+    int64_t own_period_ns, own_steady_ns; /* of the first copy */
     int single;        /* the best single device; MO_FREE: none can run it */
     int64_t single_ns; /* makespan on that device */
 } mo_answer_evaluation;
@@ -71,6 +77,19 @@ mo_status mo_answer_evaluate_placement(const mo_instance *x,
 mo_status mo_answer_evaluation_bound(const mo_instance *x,
                                      mo_answer_evaluation *evaluation,
                                      mo_error *err);
+
+/* Sets the periods of all copies together, *load_ns to that of the loads, and
+ * their bound; all copies have been evaluated. */
+mo_status mo_answer_evaluation_combine(const mo_instance *x,
+                                       const mo_regime *regime,
+                                       mo_answer_evaluation *evaluation,
+                                       int64_t *load_ns, mo_error *err);
+
+/* Reduces a replicated evaluation to that of one copy, numbered from 1. Fails
+ * with MO_E_USAGE where there is no such copy, or, copy 0, where there are
+ * several. */
+mo_status mo_answer_evaluation_take_copy(mo_answer_evaluation *evaluation,
+                                         int64_t copy, mo_error *err);
 
 /* Fills *evaluation for something that is no answer, with the reason. */
 mo_status mo_answer_evaluation_reject(const char *why,

@@ -15,6 +15,7 @@ typedef struct list_reader {
     mo_arena *arena;
     mo_intern *ops, *devices; /* numbers as in the instance */
     int *device;
+    bool ignores; /* unknown names */
 } list_reader;
 
 static const char *skip_byte_order_mark(const char *text)
@@ -175,6 +176,8 @@ static mo_status put_device(list_reader *l, const mo_solfmt_reader *r,
     int i = mo_intern_find(l->ops, p->op, (size_t) (p->op_end - p->op));
     int k = mo_intern_find(l->devices, p->on, (size_t) (p->on_end - p->on));
 
+    if (l->ignores && (i < 0 || k < 0))
+        return MO_OK;
     if (i < 0)
         return fail_line(r, "op", p->op, p->op_end, err);
     if (k < 0)
@@ -302,11 +305,11 @@ static mo_status check_all(const list_reader *l, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_placement_list_read(const char *file, char *text, size_t size,
-                                 const mo_instance *x, int *device,
-                                 mo_error *err)
+static mo_status read_list(const char *file, char *text, size_t size,
+                           const mo_instance *x, bool ignores, int *device,
+                           mo_error *err)
 {
-    list_reader l = { .x = x, .device = device };
+    list_reader l = { .x = x, .device = device, .ignores = ignores };
     char *begin = text + (skip_byte_order_mark(text) - text);
     mo_solfmt_reader r = {
         .file = file, .begin = begin, .at = begin, .end = text + size
@@ -316,10 +319,24 @@ mo_status mo_placement_list_read(const char *file, char *text, size_t size,
 
     if (status == MO_OK)
         status = is_json ? read_json(&l, &r, err) : read_lines(&l, &r, err);
-    if (status == MO_OK)
+    if (status == MO_OK && !ignores)
         status = check_all(&l, err);
     mo_intern_free(l.devices);
     mo_intern_free(l.ops);
     mo_arena_free(l.arena);
     return status;
+}
+
+mo_status mo_placement_list_read(const char *file, char *text, size_t size,
+                                 const mo_instance *x, int *device,
+                                 mo_error *err)
+{
+    return read_list(file, text, size, x, false, device, err);
+}
+
+mo_status mo_placement_list_match(const char *file, char *text, size_t size,
+                                  const mo_instance *x, int *device,
+                                  mo_error *err)
+{
+    return read_list(file, text, size, x, true, device, err);
 }

@@ -27,4 +27,10 @@ mo_status mo_placement_list_read(const char *file, char *text, size_t size,
                                  const mo_instance *x, int *device,
                                  mo_error *err);
 
+/* The same of a placement of another network: names that are unknown are
+ * ignored, and ops without a device of x get MO_FREE. */
+mo_status mo_placement_list_match(const char *file, char *text, size_t size,
+                                  const mo_instance *x, int *device,
+                                  mo_error *err);
+
 #endif

@@ -27,6 +27,14 @@ typedef struct mo_method_progress {
     const char *what; /* current step, borrowed */
 } mo_method_progress;
 
+/* The placement that is in use, to begin with. */
+typedef struct mo_method_start {
+    const int *device; /* by op; MO_FREE: on none, or on one that is gone */
+    const mo_schedule *schedule; /* of that placement, for its order; or NULL */
+    const double *byte_ns; /* by pair of devices [a * K + b]: what a byte of
+                              weights that moves costs per request; NULL: 0 */
+} mo_method_start;
+
 typedef struct mo_method_task {
     const struct mo_method *method; /* that is run; NULL where it is built in
                                        and needs not know itself */
@@ -47,7 +55,9 @@ typedef struct mo_method_task {
     /* NULL, or called on each improvement, never from two threads at once. */
     void (*on_progress)(void *context, const mo_method_progress *progress);
     void *context;
-    bool certify; /* a certificate is wanted */
+    bool certify;                 /* a certificate is wanted */
+    const mo_method_start *start; /* NULL: none; methods may ignore it */
+    double stress; /* of a method for the worst case: the factor */
     /* NULL, or without pairs: receives the bounds proven between ops. */
     mo_proven_bounds *proven;
     /* NULL, or empty: receives the schedules of segments. */

@@ -358,6 +358,23 @@ static mo_status run_stream(mo_exec_options *o, work *w, mo_error *err)
     return status == MO_OK ? mo_cli_exec_requests(o, &stream, err) : status;
 }
 
+/* A stream of requests to all copies of the network. */
+static mo_status run_copies(mo_exec_options *o, const char *path, work *w,
+                            mo_error *err)
+{
+    const mo_cli_exec_stream stream = {
+        .job = &w->job,
+        .units = &w->units,
+        .transport = w->transport,
+        .world = w->world,
+        .signals = &w->signals,
+    };
+    mo_status status = mo_exec_units_make(w->problem->cluster, w->n_ranks,
+                                          w->rank, &o->wants, &w->units, err);
+
+    return status == MO_OK ? mo_cli_exec_copies(o, path, &stream, err) : status;
+}
+
 /* Everything between joining and leaving the ranks. */
 static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
                                mo_error *err)
@@ -386,10 +403,12 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
         o->code = MO_EXIT_VIOLATION;
         return MO_OK;
     }
-    if (status == MO_OK) {
+    if (status == MO_OK)
         choose_precision(o, w);
+    if (status == MO_OK && w->job.review.evaluation.n_further > 0)
+        return run_copies(o, path, w, err);
+    if (status == MO_OK)
         status = plan_run(o, w, err);
-    }
     if (status != MO_OK)
         return status;
     if (o->generate > 0)
@@ -491,6 +510,8 @@ int main(int argc, char **argv)
         { 0, "in-flight", "K",
           "requests at once (default: what the period needs)", MO_OPTION_INT,
           .to = &o.in_flight, .min = 1, .max = MO_PIPELINE_MAX_SLOTS },
+        { 0, "copy", "N", "run copy N of a replicated solution", MO_OPTION_INT,
+          .to = &o.copy, .min = 1, .max = 1000 },
         { 0, "inputs", "DIR",
           "inputs of requests, DIR/0000/NAME.npy, ...; - is standard input",
           MO_OPTION_TEXT, .to = &o.inputs_folder },

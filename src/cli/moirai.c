@@ -473,7 +473,8 @@ static mo_status run_moirai(void *context, char **operands, size_t n_operands,
     (void) n_operands;
     status = mo_prepare_choose_formulation(&s->prepare, NULL, err);
     if (status == MO_OK)
-        status = mo_place_runtime_check(&s->runtime, &s->settings_of, err);
+        status =
+            mo_place_runtime_check(&s->runtime, false, &s->settings_of, err);
     if (status == MO_OK)
         status = mo_prepare_check(&s->prepare, operands[0], err);
     if (status == MO_OK && !strpbrk(operands[0], "./-") &&
@@ -617,5 +618,6 @@ int main(int argc, char **argv)
     mo_read_options_free(&s.prepare.read);
     mo_option_list_free(&s.plugins);
     mo_option_list_free(&s.runtime.added);
+    mo_option_list_free(&s.runtime.dropped);
     return code == MO_EXIT_DONE ? s.code : code;
 }

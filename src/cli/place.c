@@ -14,6 +14,7 @@
 #include "driver/place/place_options.h"
 #include "driver/place/compare_methods.h"
 #include "driver/place/place_runtime.h"
+#include "driver/place/replan_start.h"
 #include "driver/stop_on_signal.h"
 #include "driver/placement_solution.h"
 #include "driver/prepare.h"
@@ -78,32 +79,43 @@ static mo_status check_policy(const settings *s, mo_error *err)
 /* Writes the best placement as a solution, or discards the file if there is
  * none. */
 static mo_status write_solution(settings *s, const mo_place_comparison *c,
+                                const mo_place_replan *replan,
                                 const mo_problem *problem, mo_error *err)
 {
     const mo_place_result *best = mo_place_comparison_best(c);
     mo_output_file *output = &s->outputs[SOLUTION];
     mo_place_solution solution = { .x = problem->instance,
                                    .made_of = problem->made_of,
-                                   .bound_ns = c->report.bound_ns,
-                                   .proof = mo_place_comparison_proof(c),
+                                   .schedule = replan->placed,
                                    .output = output->path };
     mo_status status;
 
-    if (!output->out || !best) {
+    if (!output->out || (!best && replan->n_copies == 0)) {
         mo_output_files_discard(output, 1);
         return MO_OK;
     }
-    solution.schedule = best->placed.schedule;
-    if (s->settings_of) {
+    /* With a device more the bound may be less. */
+    if (replan->x == replan->whole) {
+        solution.bound_ns = c->report.bound_ns;
+        solution.proof = mo_place_comparison_proof(c);
+    }
+    if (s->settings_of && replan->n_copies == 0) {
         status = mo_place_runtime_write_ops(s->settings_of, problem,
                                             solution.schedule->device,
                                             output->out, err);
         return status == MO_OK ? mo_output_files_commit(output, 1, err)
                                : status;
     }
-    solution.method = best->method->name;
+    solution.method = best ? best->method->name : "moirai";
     solution.made_of.in_flight = s->prepare.in_flight;
-    if (best->row.steady_ns > 0) {
+    if (replan->n_copies > 0) {
+        solution.objective = MO_OBJECTIVE_PERIOD;
+        solution.period_ns = replan->period_ns;
+        solution.bound_ns = replan->x == replan->whole ? replan->bound_ns : 0;
+        solution.proof = NULL;
+        solution.further = replan->copies + 1;
+        solution.n_further = replan->n_copies - 1;
+    } else if (best->row.steady_ns > 0) {
         solution.objective = MO_OBJECTIVE_PERIOD;
         solution.period_ns = best->row.makespan_ns;
     }
@@ -193,6 +205,7 @@ static mo_status place_graph(settings *s, const char *path,
     mo_problem problem = { 0 };
     mo_solver_install found = { 0 };
     mo_place_comparison c = { 0 };
+    mo_place_replan replan = { 0 };
     mo_runtime_settings made = { .runtime = NULL };
     int *by_op = NULL;
     mo_driver_signals *watch = NULL;
@@ -220,13 +233,21 @@ static mo_status place_graph(settings *s, const char *path,
     if (setting.assist)
         mo_driver_log_info(&s->logger, "%s helps", setting.assist->title);
     if (status == MO_OK)
-        status = mo_place_compare_methods(&setting, problem.instance, methods,
-                                          n, &c, err);
+        status = mo_place_replan_open(&replan, &setting, &s->runtime.dropped,
+                                      problem.instance, problem.cluster, err);
+    if (replan.start.device)
+        setting.start = &replan.start;
+    if (status == MO_OK)
+        status =
+            mo_place_compare_methods(&setting, replan.x, methods, n, &c, err);
+    if (status == MO_OK)
+        status = mo_place_replan_finish(&replan, &setting, &c, err);
+    c.report.replan = &replan.report;
     mo_driver_signals_end(watch);
     if (status == MO_E_INFEASIBLE && s->json)
         status = report_infeasible(s, methods, n, err);
     if (status == MO_OK)
-        status = write_solution(s, &c, &problem, err);
+        status = write_solution(s, &c, &replan, &problem, err);
     if (status == MO_OK)
         status = print_settings(s, &c, &problem, &by_op, &made, err);
     c.report.settings = &made;
@@ -236,6 +257,7 @@ static mo_status place_graph(settings *s, const char *path,
     if (status == MO_OK)
         status = mo_place_comparison_exit_status(&c, &s->code, err);
     mo_place_comparison_clear(&c);
+    mo_place_replan_clear(&replan);
     mo_solver_install_clear(&found);
     mo_problem_clear(&problem);
     return status;
@@ -313,7 +335,7 @@ static mo_status run_place(void *context, char **operands, size_t n_operands,
     /* Without training the policy is only read. */
     s->outputs[POLICY].path = s->place.no_learning ? NULL : s->place.policy;
     s->outputs[CURVE].path = s->place.curve;
-    status = mo_place_runtime_check(&s->runtime, &s->settings_of, err);
+    status = mo_place_runtime_check(&s->runtime, true, &s->settings_of, err);
     if (status == MO_OK)
         status = mo_prepare_check(&s->prepare, operands[0], err);
     if (status == MO_OK)
@@ -354,6 +376,7 @@ int main(int argc, char **argv)
                    .code = MO_EXIT_DONE };
     const mo_option options[] = {
         MO_PLACE_OPTIONS(&s.place),
+        MO_PLACE_REPLAN_OPTIONS(&s.place),
         MO_PLUGIN_OPTION(&s.plugins),
         MO_PLACE_RUNTIME_OPTIONS(&s.runtime),
         MO_PREPARE_INSTANCE_OPTIONS(&s.prepare, MO_PREPARE_FUSION_HELP),
@@ -385,6 +408,7 @@ int main(int argc, char **argv)
     mo_option_list_free(&s.place.methods);
     mo_option_list_free(&s.plugins);
     mo_option_list_free(&s.runtime.added);
+    mo_option_list_free(&s.runtime.dropped);
     mo_read_options_free(&s.prepare.read);
     return code == MO_EXIT_DONE ? s.code : code;
 }

@@ -16,7 +16,7 @@ typedef struct settings {
     mo_place_options place; /* only its methods */
     const char *graph, *trace, *format;
     bool no_compare, no_ablation;
-    int64_t columns;
+    int64_t columns, copy;
     mo_output_file output;
     mo_driver_log logger;
 } settings;
@@ -58,7 +58,9 @@ static mo_status review_all(settings *s, char **paths, int n,
     const mo_review_source from = { .prepare = &s->prepare,
                                     .graph = s->graph,
                                     .tolerance = MO_ANSWER_TOLERANCE,
-                                    .logger = &s->logger };
+                                    .logger = &s->logger,
+                                    .one_copy = true,
+                                    .copy = s->copy };
     mo_status status = MO_OK;
 
     for (int i = 0; i < n && status == MO_OK; i++) {
@@ -130,6 +132,8 @@ int main(int argc, char **argv)
           MO_OPTION_TEXT, .to = &s.trace },
         { 0, "method", "M,...", "methods to compare with", MO_OPTION_LIST,
           .to = &s.place.methods, .suggest = mo_suggest_method },
+        { 0, "copy", "N", "report copy N of a replicated solution",
+          MO_OPTION_INT, .to = &s.copy, .min = 1, .max = 1000 },
         { 0, "no-compare", NULL, "compare with no method", MO_OPTION_FLAG,
           .to = &s.no_compare },
         { 0, "no-ablation", NULL, "do not place again without each device",

@@ -121,6 +121,10 @@ mo_status mo_place_solution_write(const mo_place_solution *solution,
                in_units(&w, objective_of(solution)));
     for (int i = 0; i < w.s->n; i++)
         put_column(&w, MO_VARIABLE_ROLE_PLACE, i, w.s->device[i], 0, 1);
+    for (int c = 0; c < solution->n_further; c++)
+        for (int i = 0; i < w.s->n; i++)
+            put_column(&w, MO_VARIABLE_ROLE_REPLICA, c + 1, i,
+                       solution->further[c].device[i], 1);
     for (int i = 0; i < w.s->n && has_times(solution); i++)
         put_column(&w, MO_VARIABLE_ROLE_START, i, 0, 0,
                    in_units(&w, w.s->start_ns[i]));

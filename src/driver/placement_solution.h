@@ -17,6 +17,7 @@
 #include "base/out.h"
 #include "cost/instance.h"
 #include "models/identity.h"
+#include "schedule/period/replicas.h"
 #include "schedule/proof/proof.h"
 #include "schedule/schedule.h"
 
@@ -25,12 +26,16 @@ typedef struct mo_place_solution {
     const mo_schedule *schedule;
     mo_identity_options made_of; /* formulation, regime and unit are set here */
     const char *method;
-    int64_t bound_ns; /* 0: unknown */
+    int64_t bound_ns;      /* 0: unknown */
     const mo_proof *proof; /* written behind the columns; NULL: none */
     /* MO_OBJECTIVE_PERIOD: a solution of the model of the period, with
      * period_ns, which may be 0. Otherwise one of the compact model. */
     mo_objective objective;
     int64_t period_ns;
+    /* Of a replicated placement: the copies behind the first one, which is the
+     * schedule; n_further of them. */
+    const mo_replica *further;
+    int n_further;
     /* The file that is written, for paths of inputs relative to it, "-":
      * standard output; NULL: no paths. */
     const char *output;

@@ -461,6 +461,9 @@ mo_status mo_review_file(const mo_review_source *from, const char *path,
         status = evaluate_listing(from, name, text, size, review, err);
     else if (status == MO_OK)
         status = evaluate_columns(from, name, text, size, review, err);
+    if (status == MO_OK && from->one_copy)
+        status = mo_answer_evaluation_take_copy(&review->evaluation, from->copy,
+                                                err);
     if (status == MO_OK)
         status = time_phases(review, err);
     mo_driver_log_step(from->logger, &step, "bounding");

@@ -88,6 +88,9 @@ typedef struct mo_review_source {
     const mo_driver_log *logger;
     bool weights;       /* an error about missing inputs names weights, too */
     bool without_bound; /* the evaluation needs no lower bound */
+    bool one_copy;      /* of a replicated solution: copy, from 1; 0: not given
+                         */
+    int64_t copy;
 } mo_review_source;
 
 /* Validates the file at path ("-": standard input), a solution or a

@@ -32,6 +32,7 @@
 #include "driver/review.h"
 #include "driver/strengthen_model.h"
 #include "graph/graph.h"
+#include "schedule/period/replicas.h"
 #include "moirai.h"
 #include "solvers/answer/evaluation.h"
 
@@ -42,7 +43,7 @@ typedef struct mo_lib_settings {
     mo_place_options place;
     mo_portfolio_options portfolio;
     mo_exec_options exec;
-    mo_strengthen_options strengthen; /* of a model; by default none */
+    mo_strengthen_options strengthen;   /* of a model; by default none */
     const char *format, *graph, *trace; /* or NULL */
     const char *gpus, *cpus;            /* of discovery; or NULL */
     mo_option_list report_methods;
@@ -242,13 +243,19 @@ mo_status mo_lib_placement_of_text(const moirai_instance *instance,
                                    moirai_placement **placement, mo_error *err);
 
 /* Evaluates a schedule, whose times are taken as they are, in the same way; a
- * period_ns other than 0 is that of its pipeline. */
+ * period_ns other than 0 is that of its pipeline, or of all copies: n_further
+ * behind the schedule. */
 mo_status mo_lib_placement_of_schedule(const moirai_instance *instance,
                                        const mo_schedule *schedule,
+                                       const mo_replica *further, int n_further,
                                        int64_t period_ns, const char *method,
                                        const mo_lower_bound *known,
                                        moirai_placement **placement,
                                        mo_error *err);
+
+/* Fails with MO_E_USAGE where there are several copies. */
+mo_status mo_lib_placement_check_single(const moirai_placement *placement,
+                                        mo_error *err);
 
 /* Keeps a certificate, unless it is NULL. */
 mo_status mo_lib_placement_prove(moirai_placement *placement,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "driver/place/compare_methods.h"
+#include "driver/place/replan_start.h"
 #include "driver/plugin/plugin.h"
 #include "lib/handles.h"
 
@@ -28,13 +29,26 @@ static void report_progress(void *context, const mo_method_progress *news)
 /* The best result as a placement. */
 static mo_status take_best(const moirai_instance *instance, const search *s,
                            const mo_place_comparison *c,
+                           const mo_place_replan *replan,
                            moirai_placement **placement, mo_error *err)
 {
     const mo_place_result *best = mo_place_comparison_best(c);
     const mo_place_result *first = c->n > 0 ? c->ranked[0] : NULL;
-    const mo_lower_bound known = { c->report.bound_ns, c->report.bound_by };
+    /* With the devices that were left out the bound may be less. */
+    bool is_whole = replan->x == replan->whole;
+    bool is_replicated = replan->n_copies > 0;
+    const mo_lower_bound known = { !is_whole       ? 0
+                                   : is_replicated ? replan->bound_ns
+                                                   : c->report.bound_ns,
+                                   is_replicated ? "search for copies"
+                                                 : c->report.bound_by };
     mo_status status;
 
+    if (!best && is_replicated)
+        return mo_lib_placement_of_schedule(
+            instance, replan->placed, replan->copies + 1, replan->n_copies - 1,
+            replan->period_ns, "moirai", is_whole ? &known : NULL, placement,
+            err);
     if (!best && mo_stop_is_requested(&s->stop))
         return mo_fail(err, (mo_status) MOIRAI_E_CANCELLED,
                        "cancelled before there was a placement");
@@ -53,10 +67,13 @@ static mo_status take_best(const moirai_instance *instance, const search *s,
                        : first->row.why ? first->row.why
                                         : "none fits into memory");
     status = mo_lib_placement_of_schedule(
-        instance, best->placed.schedule,
-        best->row.steady_ns > 0 ? best->row.makespan_ns : 0, best->method->name,
-        &known, placement, err);
-    if (status == MO_OK)
+        instance, replan->placed, replan->copies + 1,
+        is_replicated ? replan->n_copies - 1 : 0,
+        is_replicated             ? replan->period_ns
+        : best->row.steady_ns > 0 ? best->row.makespan_ns
+                                  : 0,
+        best->method->name, is_whole ? &known : NULL, placement, err);
+    if (status == MO_OK && is_whole && !is_replicated)
         status = mo_lib_placement_prove(*placement,
                                         mo_place_comparison_proof(c), err);
     return status;
@@ -79,6 +96,7 @@ static mo_status place(const moirai_instance *instance,
     int n = 0;
     mo_solver_install found = { 0 };
     mo_place_comparison c = { 0 };
+    mo_place_replan replan = { 0 };
     mo_status status = mo_place_select_methods(o, &methods, &n, err);
 
     if (status == MO_OK)
@@ -89,11 +107,20 @@ static mo_status place(const moirai_instance *instance,
         setting.context = s;
     }
     if (status == MO_OK)
-        status = mo_place_compare_methods(&setting, instance->instance, methods,
-                                          n, &c, err);
+        status = mo_place_replan_open(&replan, &setting, &o->dropped,
+                                      instance->instance,
+                                      instance->cluster->cluster, err);
+    if (replan.start.device)
+        setting.start = &replan.start;
     if (status == MO_OK)
-        status = take_best(instance, s, &c, placement, err);
+        status =
+            mo_place_compare_methods(&setting, replan.x, methods, n, &c, err);
+    if (status == MO_OK)
+        status = mo_place_replan_finish(&replan, &setting, &c, err);
+    if (status == MO_OK)
+        status = take_best(instance, s, &c, &replan, placement, err);
     mo_place_comparison_clear(&c);
+    mo_place_replan_clear(&replan);
     mo_solver_install_clear(&found);
     free(methods);
     return status;

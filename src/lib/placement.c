@@ -18,6 +18,7 @@
 #include "lib/handles.h"
 #include "schedule/period/modulo_schedule.h"
 #include "solvers/answer/placement_list.h"
+#include "solvers/search/period/replicas_search.h"
 
 mo_status mo_lib_placement_make(const moirai_instance *instance,
                                 mo_answer_evaluation *evaluation,
@@ -193,6 +194,7 @@ mo_status mo_lib_placement_of_text(const moirai_instance *instance,
 
 mo_status mo_lib_placement_of_schedule(const moirai_instance *instance,
                                        const mo_schedule *schedule,
+                                       const mo_replica *further, int n_further,
                                        int64_t period_ns, const char *method,
                                        const mo_lower_bound *known,
                                        moirai_placement **placement,
@@ -201,6 +203,8 @@ mo_status mo_lib_placement_of_schedule(const moirai_instance *instance,
     const mo_place_solution solution = {
         .x = instance->instance,
         .schedule = schedule,
+        .further = further,
+        .n_further = n_further,
         .made_of = mo_lib_instance_review(instance).problem.made_of,
         .method = method,
         .objective = instance->objective,
@@ -263,8 +267,8 @@ moirai_status moirai_placement_new(const moirai_instance *instance,
                                      (int) instance->in_flight, schedule,
                                      &objective_ns, e);
     if (status == MO_OK)
-        status = mo_lib_placement_of_schedule(instance, schedule, objective_ns,
-                                              "", NULL, placement, e);
+        status = mo_lib_placement_of_schedule(
+            instance, schedule, NULL, 0, objective_ns, "", NULL, placement, e);
     mo_schedule_free(schedule);
     return mo_lib_status(status);
 }
@@ -314,9 +318,22 @@ moirai_status moirai_placement_write(const moirai_placement *placement,
                          : 0,
         .output = path,
     };
+    mo_replica further[MO_REPLICAS_MAX_DEVICES];
     mo_out *out = NULL;
     mo_proof *proof = NULL;
-    mo_status status = mo_lib_open_output(path, write, context, &out, e);
+    mo_status status = MO_OK;
+
+    /* Borrowed. */
+    for (; solution.n_further < placement->evaluation.n_further;
+         solution.n_further++) {
+        if (solution.n_further == MO_REPLICAS_MAX_DEVICES)
+            return mo_lib_status(mo_fail(e, MO_E_LIMIT, "more than %d copies",
+                                         MO_REPLICAS_MAX_DEVICES));
+        further[solution.n_further].device =
+            placement->evaluation.further[solution.n_further].schedule->device;
+    }
+    solution.further = further;
+    status = mo_lib_open_output(path, write, context, &out, e);
 
     if (status == MO_OK && placement->proof)
         status = mo_proof_read("proof", placement->proof,
@@ -326,6 +343,43 @@ moirai_status moirai_placement_write(const moirai_placement *placement,
         status = mo_place_solution_write(&solution, out, e);
     mo_proof_free(proof);
     return mo_lib_status(mo_lib_close_output(out, status, e));
+}
+
+int moirai_placement_n_copies(const moirai_placement *placement)
+{
+    return 1 + placement->evaluation.n_further;
+}
+
+moirai_status moirai_placement_copy(const moirai_placement *placement,
+                                    int number, moirai_placement **copy,
+                                    moirai_error *err)
+{
+    const mo_answer_evaluation *all = &placement->evaluation;
+    const mo_answer_evaluation *one = number > 0 && number <= all->n_further
+                                          ? &all->further[number - 1]
+                                          : all;
+    int64_t period_ns =
+        number == 0 && all->n_further > 0 ? all->own_period_ns : one->period_ns;
+
+    if (number < 0 || number > all->n_further)
+        return mo_lib_status(mo_fail(mo_lib_error(err), MO_E_USAGE,
+                                     "there is no copy %d; there are %d",
+                                     number, 1 + all->n_further));
+    return mo_lib_status(mo_lib_placement_of_schedule(
+        placement->instance, one->schedule, NULL, 0,
+        period_ns > 0 ? period_ns : 0, placement->method, NULL, copy,
+        mo_lib_error(err)));
+}
+
+mo_status mo_lib_placement_check_single(const moirai_placement *placement,
+                                        mo_error *err)
+{
+    if (placement->evaluation.n_further == 0)
+        return MO_OK;
+    return mo_fail(err, MO_E_USAGE,
+                   "the placement has %d copies of the network; take one with "
+                   "moirai_placement_copy()",
+                   1 + placement->evaluation.n_further);
 }
 
 static const mo_schedule *schedule_of(const moirai_placement *placement)

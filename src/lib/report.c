@@ -46,7 +46,9 @@ moirai_status moirai_report(const moirai_placement *placement,
     review.evaluation = placement->evaluation;
     review.evaluation.lower.bound_ns = placement->bound_ns;
     review.evaluation.lower.which = placement->bound_by;
-    status = choose_methods(s, &review, &page, e);
+    status = mo_lib_placement_check_single(placement, e);
+    if (status == MO_OK)
+        status = choose_methods(s, &review, &page, e);
     if (status == MO_OK)
         status = mo_lib_open_output(path, write, context, &out, e);
     if (status == MO_OK)

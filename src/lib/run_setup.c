@@ -93,6 +93,9 @@ static mo_status make_plan(mo_lib_run *run, mo_error *err)
     mo_review *r = &run->job.review;
     mo_status status = MO_OK;
 
+    status = mo_lib_placement_check_single(p, err);
+    if (status != MO_OK)
+        return status;
     if (moirai_placement_n_violations(p) > 0)
         return mo_fail(err, MO_E_INPUT, "the placement is not valid: %.900s",
                        moirai_placement_violation(p, 0));

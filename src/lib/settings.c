@@ -9,7 +9,7 @@
 #include "exec/runtime/pipeline/pipeline.h"
 #include "lib/handles.h"
 
-enum { DEFAULT_COLUMNS = 100, MOST_ROWS = 96 };
+enum { DEFAULT_COLUMNS = 100, MOST_ROWS = 128 };
 
 static const mo_lib_settings defaults = {
     .prepare = MO_PREPARE_DEFAULTS,
@@ -51,6 +51,9 @@ static void make_table(mo_lib_settings *s, table *t)
         MO_REVIEW_RULE_OPTIONS(&s->review),
         MO_DRIVER_FORMAT_OPTIONS(&s->review.load),
         MO_PLACE_OPTIONS(&s->place),
+        MO_PLACE_REPLAN_OPTIONS(&s->place),
+        { 0, "drop-device", "DEVICE", NULL, MO_OPTION_LIST,
+          .to = &s->place.dropped },
         MO_PORTFOLIO_OPTIONS(&s->portfolio),
         MO_EXEC_CONFIG_OPTIONS(&s->exec.wants),
         MO_EXEC_WEIGHTS_OPTIONS(&s->exec.wants, ""),
@@ -131,6 +134,7 @@ void moirai_options_free(moirai_options *options)
     mo_read_options_free(&s->prepare.read);
     mo_read_options_free(&s->review.read);
     mo_option_list_free(&s->place.methods);
+    mo_option_list_free(&s->place.dropped);
     mo_option_list_free(&s->exec.wants.weights_from);
     mo_option_list_free(&s->exec.stop);
     mo_option_list_free(&s->report_methods);

@@ -207,6 +207,10 @@ static void put_pipeline(const table *t, const mo_report_method_row *best)
 
     if (!has_period(p) || !best)
         return;
+    if (best->in_flight == 0) {
+        mo_out_printf(t->out, "bottleneck: %s\n", best->bottleneck);
+        return;
+    }
     mo_out_printf(t->out, "pipeline: %d in flight", best->in_flight);
     if (best->least_in_flight < best->in_flight)
         mo_out_printf(t->out, " (at least %d)", best->least_in_flight);
@@ -219,7 +223,7 @@ static void put_pipeline(const table *t, const mo_report_method_row *best)
         put_amount(t, best->steady_ns);
     }
     mo_out_printf(t->out, "; bottleneck: %s\n", best->bottleneck);
-    if (p->n_replicas == 0)
+    if (p->n_replicas == 0 || p->copies)
         return;
     mo_out_printf(t->out, "replication on %d device%s%s: ", p->n_replicas,
                   p->n_replicas == 1 ? "" : "s",
@@ -244,6 +248,93 @@ static void put_losses(const table *t)
         }
         put_time(t, p->losses[k].makespan_ns);
         mo_out_printf(t->out, " %9.2f\n", 100 * mo_report_methods_loss(p, k));
+    }
+}
+
+/* Returns whether a copy has ops on a device. */
+static bool has_ops(const mo_report_methods *p, const mo_replica *copy, int k)
+{
+    for (int i = 0; i < p->x->n; i++)
+        if (copy->device[i] == k)
+            return true;
+    return false;
+}
+
+static void put_copies(const table *t)
+{
+    const mo_report_methods *p = t->p;
+    char name[NAME_ROOM], gap[MO_FORMAT_SIZE];
+
+    if (p->n_copies == 0) {
+        mo_out_text(t->out, "\ncopies: none found\n");
+        return;
+    }
+    mo_out_printf(t->out, "\n%d cop%s: ", p->n_copies,
+                  p->n_copies == 1 ? "y" : "ies");
+    put_amount(t, p->copies_ns);
+    mo_out_text(t->out, ", bound ");
+    put_amount(t, p->copies_bound_ns);
+    mo_out_printf(
+        t->out, ", gap %s %%\n",
+        mo_format_percent(p->copies_ns > 0
+                              ? (double) (p->copies_ns - p->copies_bound_ns) /
+                                    (double) p->copies_ns
+                              : 0,
+                          gap));
+    for (int c = 0; c < p->n_copies; c++) {
+        mo_out_printf(t->out, "    copy %d: ", c + 1);
+        put_amount(t, p->copies[c].period_ns);
+        mo_out_text(t->out, " on");
+        for (int k = 0; k < p->x->n_devices; k++)
+            if (has_ops(p, &p->copies[c], k))
+                mo_out_printf(t->out, " %s", device_name(p, k, name));
+        mo_out_text(t->out, "\n");
+    }
+}
+
+/* "op 'conv1' on A", "transfers from A to B". */
+static void put_scenario(const table *t, const mo_stress *worst)
+{
+    const mo_report_methods *p = t->p;
+    char name[NAME_ROOM], other[CELL_ROOM * 2];
+
+    if (worst->op != MO_FREE)
+        mo_out_printf(t->out, "op %s",
+                      mo_utf8_escape_controls(other, sizeof other,
+                                              p->x->op_names[worst->op]));
+    else if (worst->from != MO_FREE)
+        mo_out_printf(t->out, "transfers from %s to %s",
+                      device_name(p, worst->from, name),
+                      mo_utf8_escape_controls(other, sizeof other,
+                                              p->x->device_ids[worst->to]));
+    else
+        mo_out_text(t->out, "nothing");
+    mo_out_text(t->out, "\n");
+}
+
+/* Worst cases, in the order of the rows. */
+static void put_stress(const table *t)
+{
+    const mo_report_methods *p = t->p;
+    char worst[CELL_ROOM];
+
+    snprintf(worst, sizeof worst, "worst/%s", t->unit->name);
+    mo_out_printf(t->out, "\n%-*s %12s %9s  %s %.4g\n", t->name_width, "method",
+                  worst, "longer/%", "slower by", p->stress);
+    for (int i = 0; i < p->n; i++) {
+        const mo_report_method_row *row = &p->rows[i];
+
+        if (row->why)
+            continue;
+        mo_out_printf(t->out, "%-*s", t->name_width, row->method);
+        put_time(t, row->worst.worst_ns);
+        mo_out_printf(t->out, " %9.2f  ",
+                      row->makespan_ns > 0
+                          ? 100 * ((double) row->worst.worst_ns /
+                                       (double) row->makespan_ns -
+                                   1)
+                          : 0);
+        put_scenario(t, &row->worst);
     }
 }
 
@@ -272,6 +363,12 @@ void mo_report_methods_text(const mo_report_methods *p, mo_out *out)
     put_pipeline(&t, best);
     if (p->losses && best)
         put_losses(&t);
+    if (p->copies)
+        put_copies(&t);
+    if (p->stress > 0)
+        put_stress(&t);
+    if (p->replan && best)
+        mo_report_replan_text(p->replan, out);
 }
 
 static void json_losses(const mo_report_methods *p, mo_json_writer *w)
@@ -291,6 +388,52 @@ static void json_losses(const mo_report_methods *p, mo_json_writer *w)
     mo_json_end(w);
 }
 
+static void json_copies(const mo_report_methods *p, mo_json_writer *w)
+{
+    mo_json_begin_object(w, "replicas", MO_JSON_LINES);
+    if (p->n_copies > 0)
+        mo_json_put_us(w, "period_us", p->copies_ns);
+    mo_json_put_us(w, "bound_us", p->copies_bound_ns);
+    mo_json_begin_array(w, "copies", MO_JSON_BLOCK);
+    for (int c = 0; c < p->n_copies; c++) {
+        mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+        mo_json_put_us(w, "period_us", p->copies[c].period_ns);
+        mo_json_begin_array(w, "devices", MO_JSON_INLINE);
+        for (int k = 0; k < p->x->n_devices; k++)
+            if (has_ops(p, &p->copies[c], k))
+                mo_json_put_text(w, NULL, p->x->device_ids[k]);
+        mo_json_end(w);
+        mo_json_end(w);
+    }
+    mo_json_end(w);
+    mo_json_end(w);
+}
+
+static void json_stress(const mo_report_methods *p, const mo_stress *worst,
+                        mo_json_writer *w)
+{
+    mo_json_begin_object(w, "stress", MO_JSON_INLINE);
+    mo_json_put_double(w, "factor", p->stress);
+    mo_json_put_us(w, "worst_us", worst->worst_ns);
+    if (worst->op != MO_FREE)
+        mo_json_put_text(w, "op", p->x->op_names[worst->op]);
+    if (worst->from != MO_FREE) {
+        mo_json_put_text(w, "from", p->x->device_ids[worst->from]);
+        mo_json_put_text(w, "to", p->x->device_ids[worst->to]);
+    }
+    mo_json_end(w);
+}
+
+static void json_pipeline(const mo_report_method_row *row, mo_json_writer *w)
+{
+    mo_json_put_us(w, "steady_period_us", row->steady_ns);
+    mo_json_put_us(w, "latency_us", row->latency_ns);
+    mo_json_put_int(w, "in_flight", row->in_flight);
+    mo_json_put_int(w, "least_in_flight", row->least_in_flight);
+    mo_json_put_bool(w, "in_flight_is_least",
+                     row->least_in_flight >= row->in_flight);
+}
+
 void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
 {
     mo_json_writer w = { .out = out };
@@ -308,12 +451,8 @@ void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
         if (!row->why) {
             if (row->steady_ns > 0) {
                 mo_json_put_us(&w, "period_us", row->makespan_ns);
-                mo_json_put_us(&w, "steady_period_us", row->steady_ns);
-                mo_json_put_us(&w, "latency_us", row->latency_ns);
-                mo_json_put_int(&w, "in_flight", row->in_flight);
-                mo_json_put_int(&w, "least_in_flight", row->least_in_flight);
-                mo_json_put_bool(&w, "in_flight_is_least",
-                                 row->least_in_flight >= row->in_flight);
+                if (row->in_flight > 0)
+                    json_pipeline(row, &w);
                 mo_json_put_text(&w, "bottleneck", row->bottleneck);
                 if (p->n_replicas > 0)
                     mo_json_put_us(&w, "replicas_us", p->replicas_ns);
@@ -341,12 +480,18 @@ void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
             }
             if (row->lower_ns > 0)
                 mo_json_put_us(&w, "proven_us", row->lower_ns);
+            if (p->stress > 0)
+                json_stress(p, &row->worst, &w);
             mo_json_put_int(&w, "rounds", row->rounds);
         }
         mo_json_put_key(&w, "seconds");
         mo_out_printf(out, "%.3f", row->seconds);
         if (i == 0 && p->losses && mo_report_methods_best(p))
             json_losses(p, &w);
+        if (i == 0 && p->copies)
+            json_copies(p, &w);
+        if (i == 0 && p->replan && mo_report_methods_best(p))
+            mo_report_replan_json(p->replan, &w);
         if (i == 0)
             mo_runtime_put_settings(p->settings, &w);
         mo_json_end(&w);

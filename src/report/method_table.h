@@ -10,7 +10,10 @@
 
 #include "base/out.h"
 #include "cost/instance.h"
+#include "report/replan.h"
 #include "report/runtime/runtime.h"
+#include "schedule/period/replicas.h"
+#include "schedule/period/stress.h"
 
 /* A method and its placement, if it found one. */
 typedef struct mo_report_method_row {
@@ -23,7 +26,7 @@ typedef struct mo_report_method_row {
     int64_t steady_ns;    /* period that the pipeline keeps; 0: the objective is
                              latency, and the next three have no meaning */
     int64_t latency_ns;   /* of a request in the pipeline */
-    int in_flight;        /* requests at once in it */
+    int in_flight;        /* requests at once in it; 0: it was not computed */
     int least_in_flight;  /* no schedule of its period has fewer */
     char bottleneck[64];  /* resource with the largest load */
     int fullest; /* the fullest device with a limit; MO_FREE: none has one */
@@ -31,6 +34,7 @@ typedef struct mo_report_method_row {
     int64_t lower_ns;   /* proven by the method; 0: none */
     int rounds;         /* of improvement */
     double seconds;
+    mo_stress worst; /* with a factor of stress */
 } mo_report_method_row;
 
 /* The best method without one of the devices. */
@@ -53,7 +57,14 @@ typedef struct mo_report_methods {
     int64_t replicas_ns;  /* period if requests are distributed to the copies
                              in proportion to the speed of their devices */
     const mo_report_device_loss *losses; /* by device; NULL: not computed */
+    int copies_wanted; /* 0: any number; with n_copies, 0: none were found */
+    int n_copies;
+    const mo_replica *copies; /* the fastest first; NULL: not searched for */
+    int64_t copies_ns, copies_bound_ns; /* period of all, and its bound */
+    double stress; /* factor of the worst cases, by which rows are sorted; 0:
+                      there are none */
     const mo_runtime_settings *settings; /* of the best, in JSON; NULL: none */
+    const mo_report_replan *replan;      /* to the best; NULL: none */
 } mo_report_methods;
 
 void mo_report_methods_text(const mo_report_methods *p, mo_out *out);

@@ -191,6 +191,9 @@ void mo_report_solution_text(const mo_report_solution *r, mo_out *out)
     if (o->in_flight > 0)
         mo_out_printf(out, "%-12sat most %d\n", "in flight",
                       (int) o->in_flight);
+    if (mo_answer_n_copies(s) > 1)
+        mo_out_printf(out, "%-12s%d, ops are those of the first\n", "copies",
+                      mo_answer_n_copies(s));
     if (o->cost[0])
         put_line(out, "cost", o->cost);
     if (o->formats[0])
@@ -246,6 +249,8 @@ static void json_options(const mo_report_solution *r, mo_json_writer *w)
     }
     if (o->in_flight > 0)
         mo_json_put_int(w, "in_flight", o->in_flight);
+    if (mo_answer_n_copies(r->solution) > 1)
+        mo_json_put_int(w, "copies", mo_answer_n_copies(r->solution));
     if (o->cost[0])
         mo_json_put_text(w, "cost", o->cost);
     if (o->formats[0])

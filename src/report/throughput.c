@@ -121,6 +121,19 @@ static void put_device(const mo_report_throughput *t,
     mo_out_text(out, "\n");
 }
 
+static void put_copy(const mo_report_throughput *t, int c, mo_out *out)
+{
+    const mo_report_throughput_copy *copy = &t->copies[c];
+
+    mo_out_printf(out, "copy %-7d%lld requests, %d in flight", c + 1,
+                  (long long) copy->n_completed, copy->in_flight);
+    put_time(", ", copy->period_ns, out);
+    mo_out_text(out, " a request");
+    if (t->trusted)
+        put_time(", predicted ", copy->predicted_ns, out);
+    mo_out_text(out, "\n");
+}
+
 void mo_report_throughput_text(const mo_report_throughput *t, mo_out *out)
 {
     put_period(t, out);
@@ -159,6 +172,8 @@ void mo_report_throughput_text(const mo_report_throughput *t, mo_out *out)
                 mo_out_printf(out, "%14s\n", "-");
         }
     }
+    for (int c = 0; c < t->n_copies; c++)
+        put_copy(t, c, out);
     mo_out_text(out, "\n");
     for (int d = 0; d < t->n_devices; d++)
         put_device(t, &t->devices[d], out);
@@ -254,6 +269,19 @@ void mo_report_throughput_json(const mo_report_throughput *t, mo_out *out)
     for (int d = 0; d < t->n_devices; d++)
         json_device(&t->devices[d], &w);
     mo_json_end(&w);
+    if (t->n_copies > 0) {
+        mo_json_begin_array(&w, "copies", MO_JSON_BLOCK);
+        for (int c = 0; c < t->n_copies; c++) {
+            mo_json_begin_object(&w, NULL, MO_JSON_INLINE);
+            mo_json_put_int(&w, "completed", t->copies[c].n_completed);
+            mo_json_put_int(&w, "in_flight", t->copies[c].in_flight);
+            mo_json_put_us(&w, "period_us", t->copies[c].period_ns);
+            json_predicted(t, &w, "predicted_period_us",
+                           t->copies[c].predicted_ns);
+            mo_json_end(&w);
+        }
+        mo_json_end(&w);
+    }
     mo_json_begin_array(&w, "failures", MO_JSON_BLOCK);
     for (int64_t i = 0; i < t->n_failures; i++) {
         mo_json_begin_object(&w, NULL, MO_JSON_INLINE);

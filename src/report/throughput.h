@@ -37,6 +37,13 @@ typedef struct mo_report_throughput_failure {
     char *reason;
 } mo_report_throughput_failure;
 
+/* A copy of the network on devices of its own. */
+typedef struct mo_report_throughput_copy {
+    int64_t n_completed;
+    int in_flight;
+    int64_t period_ns, predicted_ns;
+} mo_report_throughput_copy;
+
 typedef struct mo_report_throughput {
     const char *graph, *cluster;
     int ops, coarse_ops, edges;
@@ -56,6 +63,8 @@ typedef struct mo_report_throughput {
     int n_resources;
     mo_report_throughput_device *devices;
     int n_devices;
+    const mo_report_throughput_copy *copies; /* of a replicated solution */
+    int n_copies;
     const mo_report_throughput_failure *failures;
     int64_t n_failures;
 } mo_report_throughput;

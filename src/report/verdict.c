@@ -148,12 +148,79 @@ static void put_bounds(const mo_report_verdict *r, mo_out *out)
                   mo_format_percent(gap_to(r, r->own_bound_ns), gap));
 }
 
-/* The steady state of many requests. */
-static void put_pipeline(const mo_answer_evaluation *j, mo_out *out)
+/* A copy of the network, c from 0 on; its period is that of itself. */
+static const mo_answer_evaluation *copy_at(const mo_answer_evaluation *j, int c,
+                                           int64_t *period_ns)
 {
+    const mo_answer_evaluation *copy = c == 0 ? j : &j->further[c - 1];
+
+    *period_ns = c > 0               ? copy->period_ns
+                 : j->n_further == 0 ? mo_answer_evaluation_objective_ns(j)
+                                     : j->own_period_ns;
+    return copy;
+}
+
+/* The copy that has ops on a device; the first one where none has. */
+static const mo_answer_evaluation *copy_on(const mo_answer_evaluation *j, int k,
+                                           int64_t *period_ns)
+{
+    for (int c = j->n_further; c >= 0; c--) {
+        const mo_answer_evaluation *copy = copy_at(j, c, period_ns);
+
+        for (int i = 0; i < copy->schedule->n; i++)
+            if (copy->schedule->device[i] == k)
+                return copy;
+    }
+    return copy_at(j, 0, period_ns);
+}
+
+/* Whether all copies could be evaluated. */
+static bool has_copies(const mo_answer_evaluation *j)
+{
+    return j->n_further > 0 && j->own_period_ns > 0;
+}
+
+static void put_copies(const mo_report_verdict *r, mo_out *out)
+{
+    const mo_answer_evaluation *j = r->evaluation;
+    char text[MO_FORMAT_SIZE], id[NAME_ROOM];
+    double rate = 0;
+    int64_t ns;
+
+    for (int c = 0; c <= j->n_further; c++) {
+        copy_at(j, c, &ns);
+        rate += 1 / (double) ns;
+    }
+    for (int c = 0; c <= j->n_further; c++) {
+        const mo_answer_evaluation *copy = copy_at(j, c, &ns);
+
+        mo_out_printf(out, "copy %-7d%s, %.1f %% of the requests; latency ",
+                      c + 1, mo_format_time(ns, text),
+                      100 / (double) ns / rate);
+        mo_out_printf(out, "%s, %d in flight; bottleneck: %s; on",
+                      mo_format_time(copy->latency_ns, text), copy->in_flight,
+                      copy->bottleneck);
+        for (int k = 0; k < r->x->n_devices; k++)
+            if (copy_on(j, k, &ns) == copy && copy->verdict->busy_ns[k] > 0)
+                mo_out_printf(out, " %s",
+                              mo_utf8_escape_controls(id, sizeof id,
+                                                      r->x->device_ids[k]));
+        mo_out_text(out, "\n");
+    }
+}
+
+/* The steady state of many requests. */
+static void put_pipeline(const mo_report_verdict *r, mo_out *out)
+{
+    const mo_answer_evaluation *j = r->evaluation;
     char text[MO_FORMAT_SIZE];
 
     put_time("steady", j->steady_ns, out);
+    if (has_copies(j)) {
+        mo_out_printf(out, " simulated, %d copies\n", 1 + j->n_further);
+        put_copies(r, out);
+        return;
+    }
     mo_out_printf(out, " simulated, %d in flight", j->in_flight);
     if (j->least_in_flight < j->in_flight)
         mo_out_printf(out, " (at least %d)", j->least_in_flight);
@@ -195,7 +262,7 @@ static void put_times(const mo_report_verdict *r, mo_out *out)
     mo_out_text(out, "\n");
     put_phases(r, out);
     if (j->period_ns >= 0)
-        put_pipeline(j, out);
+        put_pipeline(r, out);
     else if (j->rebuilt)
         mo_out_printf(out, "%-12s%s\n", "start times",
                       "not in the file; rebuilt from the placement");
@@ -214,17 +281,15 @@ static void put_times(const mo_report_verdict *r, mo_out *out)
 
 static void put_device(const mo_report_verdict *r, int k, mo_out *out)
 {
-    const mo_answer_evaluation *j = r->evaluation;
+    int64_t whole;
+    const mo_answer_evaluation *j = copy_on(r->evaluation, k, &whole);
     int64_t capacity = r->x->capacity_bytes[k],
             peak = j->verdict->peak_bytes[k];
     char id[NAME_ROOM], used[MO_FORMAT_SIZE], most[MO_FORMAT_SIZE];
-
     int n = 0;
 
     for (int i = 0; i < j->schedule->n; i++)
         n += j->schedule->device[i] == k;
-    int64_t whole = mo_answer_evaluation_objective_ns(j);
-
     mo_out_printf(
         out, "%-12s%8d ops  %6.1f %% busy  %s",
         mo_utf8_escape_controls(id, sizeof id, r->x->device_ids[k]), n,
@@ -254,7 +319,8 @@ void mo_report_verdict_text(const mo_report_verdict *r, mo_out *out)
     mo_out_printf(out, "%-12s%d, %s in all\n\n", "transfers",
                   j->verdict->n_transfers,
                   mo_format_time(j->verdict->sent_ns, text));
-    for (int k = 0; k < r->x->n_devices; k++)
+    for (int k = 0; k < r->x->n_devices && (j->n_further == 0 || has_copies(j));
+         k++)
         put_device(r, k, out);
 }
 
@@ -335,6 +401,30 @@ static void json_by_device(const mo_instance *x, const char *key,
     mo_json_end(w);
 }
 
+/* All copies, the first one too. */
+static void json_copies(const mo_report_verdict *r, mo_json_writer *w)
+{
+    const mo_answer_evaluation *j = r->evaluation;
+
+    mo_json_begin_array(w, "copies", MO_JSON_BLOCK);
+    for (int c = 0; c <= j->n_further; c++) {
+        int64_t ns;
+        const mo_answer_evaluation *copy = copy_at(j, c, &ns);
+
+        mo_json_begin_object(w, NULL, MO_JSON_LINES);
+        mo_json_put_us(w, "period_us", ns);
+        mo_json_put_us(w, "steady_period_us", copy->steady_ns);
+        mo_json_put_us(w, "latency_us", copy->latency_ns);
+        mo_json_put_int(w, "in_flight", copy->in_flight);
+        mo_json_put_text(w, "bottleneck", copy->bottleneck);
+        json_placement(r->x, copy->schedule, w);
+        json_by_device(r->x, "busy_us", copy->verdict->busy_ns, 1000, w);
+        json_by_device(r->x, "peak_bytes", copy->verdict->peak_bytes, 1, w);
+        mo_json_end(w);
+    }
+    mo_json_end(w);
+}
+
 static void json_devices(const mo_report_verdict *r, mo_json_writer *w)
 {
     const mo_verdict *v = r->evaluation->verdict;
@@ -395,6 +485,8 @@ void mo_report_verdict_json(const mo_report_verdict *r, mo_out *out)
         mo_json_put_double(&w, "cross_check_seconds", r->cross_check_s);
     if (j->schedule)
         json_placement(r->x, j->schedule, &w);
+    if (has_copies(j))
+        json_copies(r, &w);
     mo_runtime_put_settings(r->settings, &w);
     mo_json_begin_array(&w, "violations", MO_JSON_LINES);
     for (int i = 0; i < mo_answer_evaluation_count(j); i++)

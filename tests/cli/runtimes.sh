@@ -69,7 +69,7 @@ print(eval("(" + sys.argv[1] + ")"))' "$1"
 }
 
 exits "llama.cpp" 0 moirai -q --json --for llama.cpp -c two.cluster.xml \
-    --drop-device --add-device rtx3090 --add-device rtx3090:0.4 dense.gguf
+    --drop-device all --add-device rtx3090 --add-device rtx3090:0.4 dense.gguf
 is "the gap is 0" "$(report 'r["gap"]')" 0
 is "no device holds more than it has" \
     "$(report 'all(d["memory_bytes"] <= d["capacity_bytes"]
@@ -267,11 +267,19 @@ ok "vllm: is served as the folder" grep -q "vllm serve $folder " out
 ok "vllm: so is one here" grep -q "vllm serve \. " out
 
 exits "moirai-place drops devices, too" 0 moirai-place -q --json \
-    --for llama.cpp --drop-device -c two.cluster.xml dense.gguf
+    --for llama.cpp --drop-device all -c two.cluster.xml dense.gguf
 is "and has their rows" "$(report '[c["name"] for c in r["compared"]][-3:]')" \
     "['without cpu', 'without A', 'without B']"
-complains "moirai-place: no runtime" 2 "need --for RUNTIME" \
-    moirai-place -q --drop-device -c two.cluster.xml inception.graphml
+exits "or one of them" 0 moirai-place -q --json \
+    --for llama.cpp --drop-device A -c two.cluster.xml dense.gguf
+is "and has its row" \
+    "$(report '[c["name"] for c in r["compared"] if "out" in c["name"]]')" \
+    "['without A']"
+complains "moirai-place: no such device" 2 "there is no device 'Z'" \
+    moirai-place -q --for llama.cpp --drop-device Z -c two.cluster.xml \
+    dense.gguf
+complains "moirai-place: no runtime" 2 "needs --for RUNTIME" \
+    moirai-place -q --add-device rtx3090 -c two.cluster.xml inception.graphml
 
 cat >few.cluster.xml <<'EOF'
 <cluster>
@@ -326,7 +334,7 @@ complains "an unknown model" 2 "there is no model 'rtx1'" \
     moirai -q --for llama.cpp -c two.cluster.xml --add-device rtx1 dense.gguf
 complains "no memory" 2 "is no number of GiB" moirai -q --for llama.cpp \
     -c two.cluster.xml --add-device rtx3090:x dense.gguf
-complains "no runtime" 2 "need --for RUNTIME" moirai -q --drop-device dense.gguf
+complains "no runtime" 2 "need --for RUNTIME" moirai -q --drop-device A dense.gguf
 complains "lengths" 2 "do not fit a context of 100" moirai -q \
     --for llama.cpp -c two.cluster.xml --value context=100 dense.gguf
 complains "another value" 2 "there are prompt, generate" moirai -q \

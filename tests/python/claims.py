@@ -275,8 +275,9 @@ def options_are_keyword_arguments():
             assert one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL), call
             if name not in special:
                 assert one.kind == one.KEYWORD_ONLY, (call, name)
-                assert is_option(name.replace("_", "-")), (call, name)
-            seen.add(name)
+                option = name.rstrip("_").replace("_", "-")  # from_
+                assert is_option(option), (call, name)
+            seen.add(name.rstrip("_"))
     # Those that the comments of moirai.h list.
     header = (EXAMPLES.parent / "src" / "moirai.h").read_text(encoding="utf-8")
     listed = {word for text in re.findall(r"\* Options: (.*?)\*/", header, re.S)
@@ -295,6 +296,37 @@ def a_period_of_own_devices_is_known():
     placement = at.place(time=5)
     same = at.placement(placement.device_of)
     assert same.valid and same.period_us == placement.period_us
+
+
+def a_placement_is_replanned():
+    at = problem()
+    old = WORK / "replan.sol"
+    before = at.place(time=5)
+    before.write(old)
+    same = at.place(from_=old, move_cost=1e-6)
+    assert same.device_of == before.device_of
+    rest = at.place(from_=old, drop_device=["A"])
+    assert rest.valid and set(rest.device_of.values()) == {"B"}
+    raised(moirai.MoiraiError, at.place, drop_device="nobody")
+    raised(moirai.MoiraiError, at.place, move_cost=2)
+
+
+def a_network_is_replicated():
+    at = problem(objective="period")
+    both = at.place(time=5, replicas="auto")
+    assert len(both.copies) == 2 and both.gap < 1e-9
+    rates = [1 / copy.period_us for copy in both.copies]
+    assert abs(both.period_us - 1 / sum(rates)) < 2e-3
+    used = [set(copy.device_of.values()) for copy in both.copies]
+    assert not used[0] & used[1]
+    path = WORK / "copies.sol"
+    both.write(path)
+    again = at.read(path)
+    assert again.valid and again.period_us == both.period_us
+    assert [c.device_of for c in again.copies] == \
+        [c.device_of for c in both.copies]
+    raised(moirai.MoiraiError, both.report)
+    assert len(at.place(time=5, replicas=1).copies) == 1
 
 
 def a_model_is_written_as_lp_and_mps():

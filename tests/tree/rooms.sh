@@ -25,7 +25,7 @@ rooms="base
     solvers/search/bound/forkjoin solvers/search/bound/load
     solvers/search/bound/colgen solvers/search/bound/chain
     solvers/search/primal solvers/search/exact solvers/search/baselines
-    solvers/search/period solvers/search/rl/nn solvers/search/rl
+    solvers/search/period solvers/search/replan solvers/search/rl/nn solvers/search/rl
     solvers/search/driver
     report report/page driver/plugin driver driver/place driver/report
     exec/thread exec/tensor exec/op exec/op/lower

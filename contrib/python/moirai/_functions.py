@@ -54,7 +54,11 @@ def place(model: Any, cluster: Union[Cluster, bytes, Path], *,
           seed: Optional[int] = None,
           threads: Optional[int] = None, assist: Optional[str] = None,
           policy: Optional[Path] = None, no_learning: Optional[bool] = None,
-          curve: Optional[Path] = None,
+          curve: Optional[Path] = None, from_: Optional[Path] = None,
+          move_cost: Optional[float] = None,
+          drop_device: Optional[Texts] = None,
+          stress: Optional[float] = None,
+          replicas: Union[int, str, None] = None,
           progress: Optional[Callable[[Progress], Any]] = None,
           message: Optional[Callable[[str], None]] = None) -> Placement:
     """Places a model on a cluster with the search.
@@ -71,8 +75,9 @@ def place(model: Any, cluster: Union[Cluster, bytes, Path], *,
     return problem.place(
         method=method, time=time, gap=gap, rounds=rounds, work=work,
         seed=seed, threads=threads, assist=assist, policy=policy,
-        no_learning=no_learning, curve=curve, progress=progress,
-        message=message)
+        no_learning=no_learning, curve=curve, from_=from_,
+        move_cost=move_cost, drop_device=drop_device, stress=stress,
+        replicas=replicas, progress=progress, message=message)
 
 
 def solve(model: Any, cluster: Union[Cluster, bytes, Path], *,

@@ -123,6 +123,11 @@ class Instance(Handle):
               policy: Optional[Path] = None,
               no_learning: Optional[bool] = None,
               curve: Optional[Path] = None,
+              from_: Optional[Path] = None,
+              move_cost: Optional[float] = None,
+              drop_device: Optional[Texts] = None,
+              stress: Optional[float] = None,
+              replicas: Union[int, str, None] = None,
               progress: Optional[Callable[[Progress], Any]] = None,
               message: Optional[Callable[[str], None]] = None) -> Placement:
         """Places it with the search, or with other methods.
@@ -130,6 +135,11 @@ class Instance(Handle):
         method: "moirai"; several as a list.  time: a limit in seconds, 60; 0:
         none.  gap, rounds, work, seed, threads, assist, and of learning
         methods policy, no_learning, curve: see moirai-place(1).
+        from_: re-plan from the placement in that file.  move_cost: requests
+        over which the time of moving weights is spread.  drop_device: devices
+        to leave out.  stress: the best worst case with an op or a link slower
+        by that factor.  replicas: copies of the network, a number or "auto",
+        see Placement.copies.
         progress is called, in this thread, with each Progress; the search ends
         with what it has when it returns False.  Ctrl-C raises Interrupted.
         """
@@ -137,7 +147,10 @@ class Instance(Handle):
             {"method": method, "time": time, "gap": gap, "rounds": rounds,
              "work": work, "seed": seed, "threads": threads,
              "assist": assist,
-             "policy": policy, "no_learning": no_learning, "curve": curve},
+             "policy": policy, "no_learning": no_learning, "curve": curve,
+             "from": from_, "move_cost": move_cost,
+             "drop_device": drop_device, "stress": stress,
+             "replicas": replicas},
             message), progress)
 
     def solve(self, *, solver: Optional[str] = None, via: Optional[str] = None,
@@ -250,6 +263,17 @@ class Placement(Handle):
         self.devices = names(self._view.device_ids, self._view.n_devices)
         self._executor: Optional[Executor] = None
         self._lock = threading.Lock()
+
+    @property
+    def copies(self) -> List[Placement]:
+        """The copies of the network, each a placement that can be run.
+
+        The period of a placement with several is that of all of them; all else
+        is of the first one.
+        """
+        n = query("placement_n_copies", self)
+        return [Placement(create("placement_copy", self, i), self.instance)
+                for i in range(n)]
 
     @property
     def makespan_us(self) -> float:

@@ -103,6 +103,23 @@ mo_status mo_search_initial_local_search(mo_search_state *s, mo_error *err)
     return search_locally(s, err);
 }
 
+/* A schedule to begin with, in the order of its times. */
+static mo_status submit_start(mo_search_state *s, mo_error *err)
+{
+    const mo_method_start *start = s->task->start;
+    mo_schedule *copy = NULL;
+    mo_status status;
+
+    if (!start || !start->schedule)
+        return MO_OK;
+    status = mo_schedule_copy(s->x, start->schedule, &copy, err);
+    if (status == MO_OK)
+        copy->regime = s->regime;
+    return status == MO_OK
+               ? mo_search_submit_schedule(s, copy, "placement in use", err)
+               : status;
+}
+
 mo_status mo_search_initial_schedules(mo_search_state *s, mo_error *err)
 {
     method_runs c = { .task = *s->task };
@@ -114,6 +131,8 @@ mo_status mo_search_initial_schedules(mo_search_state *s, mo_error *err)
     n = n == 1 && op_device_pairs(s) <= HEFT_WORK ? 2 : n;
     run_method(&c, 0, 0);
     status = submit_results(s, &c, 0, 1, err);
+    if (status == MO_OK)
+        status = submit_start(s, err);
     if (status != MO_OK)
         return status;
     mo_parallel_for(s->task->threads, n - 1, run_method_behind, &c);

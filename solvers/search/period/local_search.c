@@ -42,12 +42,14 @@ typedef struct load_search {
     mo_period_state s;
     mo_random random;
     double scale_ns;
-    const double *bound_prices; /* by resource */
-    double *prices;             /* the same, adapted */
-    double price_unit;          /* ns; 0: no prices */
-    bool is_late;               /* of the p-norms, the larger */
-    double value;               /* logarithm of the norm */
-    double new_value;           /* of the move */
+    const double *bound_prices;  /* by resource */
+    double *prices;              /* the same, adapted */
+    double price_unit;           /* ns; 0: no prices */
+    const double *unit_price_ns; /* by unit and device; or NULL */
+    double units_ns;             /* their sum over the placement */
+    bool is_late;                /* of the p-norms, the larger */
+    double value;                /* logarithm of the norm */
+    double new_value;            /* of the move */
     int *moved, *back; /* units of the current move, and their devices */
     int n_moved;
     int *seen, stamp; /* by unit */
@@ -87,7 +89,8 @@ static double norm_of_loads(const load_search *a)
             excess +=
                 0.01 + (double) (a->s.used_bytes[k] - x->capacity_bytes[k]) /
                            ((double) x->capacity_bytes[k] + 1);
-    return log(sum) / (a->is_late ? 128 : 32) + excess + a->price_unit * priced;
+    return log(sum) / (a->is_late ? 128 : 32) + excess +
+           a->price_unit * priced + a->units_ns / a->scale_ns;
 }
 
 static bool is_allowed(const load_search *a, int unit, int device)
@@ -98,11 +101,23 @@ static bool is_allowed(const load_search *a, int unit, int device)
                                   device);
 }
 
+static void set_unit(load_search *a, int unit, int device)
+{
+    if (a->unit_price_ns) {
+        const double *price_ns =
+            a->unit_price_ns + (int64_t) unit * a->p->x->n_devices;
+
+        a->units_ns +=
+            price_ns[device] - price_ns[mo_period_state_device(&a->s, unit)];
+    }
+    mo_period_state_move(&a->s, unit, device);
+}
+
 static void move_unit(load_search *a, int unit, int device)
 {
     a->moved[a->n_moved] = unit;
     a->back[a->n_moved++] = mo_period_state_device(&a->s, unit);
-    mo_period_state_move(&a->s, unit, device);
+    set_unit(a, unit, device);
 }
 
 static void undo_move(void *search)
@@ -110,7 +125,7 @@ static void undo_move(void *search)
     load_search *a = search;
 
     for (int i = a->n_moved - 1; i >= 0; i--)
-        mo_period_state_move(&a->s, a->moved[i], a->back[i]);
+        set_unit(a, a->moved[i], a->back[i]);
 }
 
 /* A unit at the other end of a random flow of the unit; the unit itself where
@@ -209,11 +224,16 @@ static mo_status propose_by_loads(void *search, mo_annealer *annealer,
     return MO_OK;
 }
 
+static int64_t priced_period_ns(const load_search *a)
+{
+    return mo_period_state_period_ns(&a->s) + (int64_t) a->units_ns;
+}
+
 static mo_status accept_by_loads(void *search, mo_error *err)
 {
     load_search *a = search;
     int64_t excess = mo_period_state_excess_bytes(&a->s);
-    int64_t ns = mo_period_state_period_ns(&a->s);
+    int64_t ns = priced_period_ns(a);
 
     (void) err;
     a->value = a->new_value;
@@ -281,8 +301,11 @@ static mo_status init_search(load_search *a, const mo_period_problem *p,
     if (!a->moved || !a->back || !a->seen || !a->best || !a->prices)
         return mo_fail_memory(err);
     mo_period_state_set(&a->s, device);
+    for (int u = 0; a->unit_price_ns && u < p->units->n; u++)
+        a->units_ns += a->unit_price_ns[(int64_t) u * p->x->n_devices +
+                                        mo_period_state_device(&a->s, u)];
     memcpy(a->best, device, n_ops * sizeof *device);
-    a->best_ns = mo_period_state_period_ns(&a->s);
+    a->best_ns = priced_period_ns(a);
     a->best_excess = mo_period_state_excess_bytes(&a->s);
     return MO_OK;
 }
@@ -298,7 +321,8 @@ mo_status mo_period_anneal_run(const mo_period_problem *p,
                                              .check = check_loads };
     size_t n_ops = (size_t) p->x->n;
     load_search a = { .random = { options->seed },
-                      .bound_prices = options->prices };
+                      .bound_prices = options->prices,
+                      .unit_price_ns = options->unit_price_ns };
     mo_annealer annealer = {
         .rule = MO_ANNEALER_METROPOLIS,
         .cooling = { .hot = options->hot, .cold = COLD, .every = STOP_EVERY },

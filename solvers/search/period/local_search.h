@@ -19,12 +19,15 @@ typedef struct mo_period_anneal {
     const double *prices; /* by resource, of the Lagrangian bound; sum 1 */
     int64_t lower_ns;     /* that bound */
     double price_weight;  /* of the priced loads beside the norm */
+    const double *unit_price_ns; /* of a unit on a device: [unit * K + device],
+                                    added to the period; NULL: none */
     const mo_stop *stop;
 } mo_period_anneal;
 
-/* Improves device, a device for each op, in place; sets *period_ns and
- * *excess_bytes, which the result never has more of than the start.  A seed and
- * a number of steps determine the result unless it is stopped. */
+/* Improves device, a device for each op, in place; sets *period_ns, prices of
+ * units included, and *excess_bytes, which the result never has more of than
+ * the start.  A seed and a number of steps determine the result unless it is
+ * stopped. */
 mo_status mo_period_anneal_run(const mo_period_problem *problem,
                                const mo_period_anneal *options, int *device,
                                int64_t *period_ns, int64_t *excess_bytes,

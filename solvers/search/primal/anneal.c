@@ -62,16 +62,27 @@ static int64_t to_ns(double ns)
     return ns < 1e17 ? (int64_t) ns : (int64_t) 1e17;
 }
 
-/* Returns the priced bytes of a placement, by op. */
-static int64_t priced_bytes_ns(const annealing *a, const int *device)
+/* Returns the price of a unit on a device. */
+static double price_of_unit(const mo_primal_anneal_state *w, int unit,
+                            int device)
 {
-    const mo_primal_anneal_state *w = &a->state;
-    const double *price_ns = w->options->price_ns;
+    const mo_primal_anneal_options *o = w->options;
+
+    if (o->unit_price_ns)
+        return o->unit_price_ns[(int64_t) unit * w->x->n_devices + device];
+    return o->price_ns ? o->price_ns[device] * (double) w->units->bytes[unit]
+                       : 0;
+}
+
+/* Returns the prices of a placement, by op. */
+static int64_t placement_price_ns(const annealing *a, const int *device)
+{
+    const mo_placement_units *units = a->state.units;
     double sum_ns = 0;
 
-    for (int u = 0; price_ns && u < w->units->n; u++)
-        sum_ns += price_ns[device[w->units->ops[w->units->start[u]]]] *
-                  (double) w->units->bytes[u];
+    for (int u = 0; u < units->n; u++)
+        sum_ns +=
+            price_of_unit(&a->state, u, device[units->ops[units->start[u]]]);
     return to_ns(sum_ns);
 }
 
@@ -130,7 +141,7 @@ static mo_status accept_best(annealing *a, mo_error *err)
     if (status == MO_OK)
         mo_primal_anneal_set_start(&a->state, s ? s : a->start);
     if (status == MO_OK)
-        a->priced_ns = priced_bytes_ns(a, (s ? s : a->start)->device);
+        a->priced_ns = placement_price_ns(a, (s ? s : a->start)->device);
     a->overflow_bytes = a->state.overflow_bytes;
     mo_schedule_free(s);
     return status;
@@ -163,13 +174,12 @@ static mo_status propose_move(void *search, mo_annealer *annealer,
 
     (void) err;
     if (proposed) {
-        /* How much the proposed moves add to the priced bytes. */
-        const double *price_ns = w->options->price_ns;
+        /* How much the proposed moves add to the prices. */
         double sum_ns = 0;
 
-        for (int i = 0; price_ns && i < w->n_moves; i++)
-            sum_ns += (price_ns[w->moves[i].to] - price_ns[w->moves[i].from]) *
-                      (double) w->units->bytes[w->moves[i].unit];
+        for (int i = 0; i < w->n_moves; i++)
+            sum_ns += price_of_unit(w, w->moves[i].unit, w->moves[i].to) -
+                      price_of_unit(w, w->moves[i].unit, w->moves[i].from);
         a->more_ns = to_ns(sum_ns);
     } else {
         a->more_ns = 0;
@@ -325,7 +335,7 @@ mo_status mo_primal_anneal(const mo_instance *x, const mo_regime *regime,
         status = mo_fail_memory(err);
     } else {
         a.best.makespan_ns = a.start->makespan_ns;
-        a.priced_ns = priced_bytes_ns(&a, a.start->device);
+        a.priced_ns = placement_price_ns(&a, a.start->device);
         a.best.cost_ns = a.best.makespan_ns + a.priced_ns;
         for (int u = 0; u < a.state.units->n; u++)
             bytes += (double) a.state.units->bytes[u];

@@ -23,12 +23,15 @@ typedef struct mo_primal_anneal_options {
     int64_t enough_ns;      /* a lower bound to stop at, or 0 */
     const double *price_ns; /* by device: multiplier of its resident bytes,
                                added to the makespan; NULL: none */
-    bool oscillate;         /* strategic oscillation: schedules beyond memory
-                               are passed through, at a price that rises while
-                               there are any and falls while there are none */
-    bool eject;             /* ejection chains: what moves to a full device
-                               ejects others in the same move; else sets move
-                               as far as there is room */
+    const double *unit_price_ns; /* of a unit (placement_units.h) on a device:
+                                    [unit * K + device], added to the makespan,
+                                    instead of price_ns; NULL: none */
+    bool oscillate; /* strategic oscillation: schedules beyond memory
+                       are passed through, at a price that rises while
+                       there are any and falls while there are none */
+    bool eject;     /* ejection chains: what moves to a full device
+                       ejects others in the same move; else sets move
+                       as far as there is room */
     const mo_stop *stop;
 
     /* Equal branches, for moves that copy one onto another: op j of branch r

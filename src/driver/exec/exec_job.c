@@ -107,7 +107,10 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                               .tolerance = MO_ANSWER_TOLERANCE,
                               .logger = &o->logger,
                               .weights = o->weights == MO_EXEC_NO_SEED,
-                              .without_bound = true };
+                              .without_bound = true,
+                              .one_copy =
+                                  o->copy > 0 || !mo_exec_requests_wanted(o),
+                              .copy = o->copy };
     mo_status status = open_bundle(o, &path, &prepare, &from.graph, job, err);
 
     prepare.load.run_precision = o->wants.precision;

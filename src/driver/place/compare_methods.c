@@ -19,6 +19,8 @@
 #include "schedule/period/modulo_schedule.h"
 #include "solvers/process/interrupt.h"
 #include "solvers/search/period/price_bound.h"
+#include "solvers/search/replan/replan.h"
+#include "solvers/search/replan/robust.h"
 
 /* The time limit that is left when it has passed: 0 would be none. */
 #define LEAST_S 1e-6
@@ -32,6 +34,8 @@ static bool is_better(const mo_place_result *a, const mo_place_result *b)
 {
     if (rank_merit(a) != rank_merit(b))
         return rank_merit(a) < rank_merit(b);
+    if (!a->row.why && a->row.worst.worst_ns != b->row.worst.worst_ns)
+        return a->row.worst.worst_ns < b->row.worst.worst_ns;
     return !a->row.why && a->row.makespan_ns < b->row.makespan_ns;
 }
 
@@ -112,9 +116,18 @@ mo_status mo_place_find_replicas(const mo_place_context *setting,
     return status;
 }
 
+/* Re-planning alone is to be fast: it has the bounds of paths and loads only.
+ */
+static void limit_bound(const mo_place_comparison *c, mo_stop *stop)
+{
+    if (c->n == 1 && c->entries[0].method == &mo_method_replan)
+        mo_stop_request(stop);
+}
+
 /* The loads of the placements bound the period; known_ns is the best one. */
 static mo_status bound_period(const mo_place_context *setting,
-                              const mo_instance *x, int64_t known_ns,
+                              const mo_instance *x,
+                              const mo_place_comparison *c, int64_t known_ns,
                               mo_report_methods *r, mo_error *err)
 {
     mo_period_problem p = { 0 };
@@ -122,6 +135,13 @@ static mo_status bound_period(const mo_place_context *setting,
     mo_status status = mo_period_problem_init(&p, x, &setting->regime, err);
 
     mo_place_stop_init(setting, setting->options->time_s, &stop);
+    limit_bound(c, &stop);
+    if (mo_stop_is_requested(&stop)) {
+        r->bound_ns = mo_period_least_ns(x);
+        r->bound_by = "mean load";
+        mo_period_problem_clear(&p);
+        return status;
+    }
     if (status == MO_OK)
         status = mo_period_price_bound(&p, known_ns, &stop, &r->bound_ns, err);
     r->bound_by = "Lagrangian bound of the loads";
@@ -186,11 +206,12 @@ static mo_status choose_bound(const mo_place_context *setting,
     if (r->bound_ns > 0)
         return MO_OK;
     if (setting->objective == MO_OBJECTIVE_PERIOD)
-        return bound_period(setting, x, known_ns, r, err);
+        return bound_period(setting, x, c, known_ns, r, err);
     if (limit_s > 0)
         limit_s =
             fmax(limit_s - (mo_driver_clock_s() - setting->begin_s), LEAST_S);
     mo_place_stop_init(setting, limit_s, &stop);
+    limit_bound(c, &stop);
     status = mo_bound_lower_until(x, &setting->regime, &stop, &lower, err);
     if (status == MO_OK && lower.bound_ns > 0) {
         r->bound_ns = lower.bound_ns;
@@ -199,12 +220,122 @@ static mo_status choose_bound(const mo_place_context *setting,
     return status;
 }
 
-mo_status mo_place_compare_methods(const mo_place_context *setting,
+/* Other methods begin with the result of re-planning. */
+static void begin_with(const mo_place_result *result, mo_place_context *setting,
+                       mo_method_start *start)
+{
+    if (!setting->start || !result->placed.fits || !result->placed.schedule)
+        return;
+    *start = *setting->start;
+    start->schedule = result->placed.schedule;
+    start->device = start->schedule->device;
+    setting->start = start;
+}
+
+static mo_status check_replicas(const mo_place_context *setting, int wanted,
+                                mo_error *err)
+{
+    if (wanted == 1)
+        return MO_OK;
+    if (setting->objective != MO_OBJECTIVE_PERIOD)
+        return mo_fail(err, MO_E_USAGE,
+                       "--replicas is for a stream of requests; add "
+                       "--objective period");
+    if (setting->in_flight > 0 || setting->regime.memory == MO_MEMORY_LIVE)
+        return mo_fail(err, MO_E_USAGE,
+                       "--replicas does not go with --in-flight or --memory "
+                       "live; leave one out");
+    return MO_OK;
+}
+
+/* The result of the search on all devices need not be computed again. */
+static mo_status find_copies(const mo_place_context *setting,
+                             const mo_instance *x, int wanted,
+                             mo_place_comparison *c, mo_error *err)
+{
+    mo_report_methods *r = &c->report;
+    const mo_place_result *known = NULL;
+    mo_status status;
+
+    for (int i = 0; i < c->n; i++)
+        if (c->entries[i].method == &mo_method_moirai && !c->entries[i].row.why)
+            known = &c->entries[i];
+    status =
+        mo_place_search_replicas(setting, x, wanted, known, &c->copies, err);
+    r->n_copies = c->copies.n;
+    r->copies = c->copies.copies;
+    r->copies_ns = c->copies.period_ns;
+    r->copies_bound_ns = c->copies.bound_ns;
+    r->copies_wanted = wanted;
+    return status;
+}
+
+bool mo_place_comparison_is_replicated(const mo_place_comparison *c)
+{
+    const mo_report_methods *r = &c->report;
+    const mo_report_method_row *best = mo_report_methods_best(r);
+
+    return r->n_copies > 1 &&
+           (r->copies_wanted > 1 || !best || r->copies_ns < best->makespan_ns);
+}
+
+static mo_status find_worst(const mo_place_context *setting,
+                            const mo_instance *x, mo_place_result *e,
+                            mo_error *err)
+{
+    if (setting->options->stress <= 0 || e->row.why)
+        return MO_OK;
+    return mo_stress_find(x, setting->objective, e->placed.schedule,
+                          setting->options->stress, &e->row.worst, err);
+}
+
+/* The search for the least worst case begins with the best one so far. */
+static mo_status run_robust(const mo_place_context *given, const mo_instance *x,
+                            double seconds, mo_place_comparison *c,
+                            mo_error *err)
+{
+    mo_place_context setting = *given;
+    mo_method_start start = { .device = NULL };
+    const mo_place_result *best = NULL;
+    mo_place_result *e = &c->entries[c->n];
+    mo_status status;
+
+    for (int i = 0; i < c->n; i++)
+        if (!best || is_better(&c->entries[i], best))
+            best = &c->entries[i];
+    if (setting.options->stress <= 0 || !best || rank_merit(best) > 0)
+        return MO_OK;
+    start.schedule = best->placed.schedule;
+    start.device = start.schedule->device;
+    setting.start = &start;
+    c->n++;
+    status =
+        mo_place_run_method(&setting, x, &mo_method_robust, seconds, e, err);
+    return status == MO_OK ? find_worst(&setting, x, e, err) : status;
+}
+
+static mo_status check_stress(const mo_place_context *setting, mo_error *err)
+{
+    if (setting->options->stress > 0 &&
+        setting->objective == MO_OBJECTIVE_PERIOD &&
+        (setting->in_flight > 0 || setting->regime.memory == MO_MEMORY_LIVE))
+        return mo_fail(err, MO_E_USAGE,
+                       "--stress has no period with --in-flight or --memory "
+                       "live; leave one out");
+    return MO_OK;
+}
+
+mo_status mo_place_compare_methods(const mo_place_context *given,
                                    const mo_instance *x,
                                    const mo_method *const *methods, int n,
                                    mo_place_comparison *c, mo_error *err)
 {
-    size_t room = (size_t) n + 1; /* one more may be added after a signal */
+    size_t room = (size_t) n + 2; /* one more may be added after a signal, and
+                                     one for the worst case */
+    mo_place_context own = *given;
+    const mo_place_context *setting = &own;
+    int wanted = 1;
+    mo_method_start start;
     mo_report_methods *r = &c->report;
     const mo_place_result *best;
     mo_progress step;
@@ -213,7 +344,12 @@ mo_status mo_place_compare_methods(const mo_place_context *setting,
     c->entries = calloc(room, sizeof *c->entries);
     c->ranked = calloc(room, sizeof *c->ranked);
     c->rows = calloc(room, sizeof *c->rows);
-    status = c->entries && c->ranked && c->rows ? MO_OK : mo_fail_memory(err);
+    status = c->entries && c->ranked && c->rows ? check_stress(setting, err)
+                                                : mo_fail_memory(err);
+    if (status == MO_OK)
+        status = mo_place_count_replicas(setting->options, &wanted, err);
+    if (status == MO_OK)
+        status = check_replicas(setting, wanted, err);
     for (int i = 0; status == MO_OK && (i < n || needs_single(c)); i++) {
         double seconds = seconds_each(setting->options, x);
 
@@ -224,7 +360,13 @@ mo_status mo_place_compare_methods(const mo_place_context *setting,
         status = mo_place_run_method(setting, x,
                                      i < n ? methods[i] : &mo_method_single,
                                      seconds, &c->entries[c->n++], err);
+        if (status == MO_OK)
+            status = find_worst(setting, x, &c->entries[c->n - 1], err);
+        if (i == 0 && status == MO_OK)
+            begin_with(&c->entries[0], &own, &start);
     }
+    if (status == MO_OK)
+        status = run_robust(setting, x, setting->options->time_s, c, err);
     if (status != MO_OK)
         return status;
     /* Ranks: the shortest that fits first, then those that exceed memory, then
@@ -238,7 +380,9 @@ mo_status mo_place_compare_methods(const mo_place_context *setting,
     }
     for (int i = 0; i < c->n; i++)
         c->rows[i] = c->ranked[i]->row;
-    *r = (mo_report_methods){ .x = x, .n = c->n, .rows = c->rows };
+    *r = (mo_report_methods){
+        .x = x, .n = c->n, .rows = c->rows, .stress = setting->options->stress
+    };
     mo_driver_log_step(setting->logger, &step, "bounding");
     status = choose_bound(setting, x, c, r, err);
     if (mo_place_comparison_proof(c))
@@ -246,6 +390,8 @@ mo_status mo_place_compare_methods(const mo_place_context *setting,
     mo_progress_end(&step);
     if (status == MO_OK && setting->objective == MO_OBJECTIVE_PERIOD)
         status = mo_place_find_replicas(setting, x, r, err);
+    if (status == MO_OK && wanted != 1)
+        status = find_copies(setting, x, wanted, c, err);
     if (status == MO_OK)
         status = mo_single_device_best(x, &setting->regime, &r->single,
                                        &r->single_ns, err);
@@ -265,6 +411,7 @@ void mo_place_comparison_clear(mo_place_comparison *c)
 {
     for (int i = 0; i < c->n; i++)
         mo_place_result_clear(&c->entries[i]);
+    mo_replicas_result_clear(&c->copies);
     free(c->study.losses);
     free(c->study.why);
     free(c->entries);

@@ -15,6 +15,7 @@
 #include "driver/log.h"
 #include "driver/place/place_options.h"
 #include "report/method_table.h"
+#include "solvers/search/period/replicas_search.h"
 #include "solvers/search/method.h"
 
 /* Shared by all methods. */
@@ -28,6 +29,7 @@ typedef struct mo_place_context {
     const mo_driver_log *logger;
     double begin_s;      /* when the command began, by mo_driver_clock_s() */
     const mo_stop *stop; /* or NULL: a condition that ends methods early */
+    const mo_method_start *start; /* NULL: there is none */
     /* As of mo_method_task, instead of the progress line; or NULL. */
     void (*on_progress)(void *context, const mo_method_progress *progress);
     void *context;
@@ -71,8 +73,16 @@ typedef struct mo_place_comparison {
     const mo_place_result **ranked; /* the best first */
     mo_report_method_row *rows;     /* of the ranked results */
     mo_place_ablation study;
+    mo_replicas_result copies; /* n 0: not searched for, or none */
     mo_report_methods report;
 } mo_place_comparison;
+
+/* Searches for copies, of the number that the options want, with a result on
+ * all devices or NULL.  The caller clears *found, also after a failure. */
+mo_status mo_place_search_replicas(const mo_place_context *setting,
+                                   const mo_instance *x, int wanted,
+                                   const mo_place_result *known,
+                                   mo_replicas_result *found, mo_error *err);
 
 /* The time of a method is shared evenly with its runs without each device. *c
  * begins as zeros; the caller clears it, also after a failure. */
@@ -92,6 +102,10 @@ mo_status mo_place_find_replicas(const mo_place_context *setting,
 
 /* Returns the certificate of the largest bound, borrowed from c, or NULL. */
 const mo_proof *mo_place_comparison_proof(const mo_place_comparison *c);
+
+/* Returns whether the copies are better than the best result, or so many are
+ * wanted. */
+bool mo_place_comparison_is_replicated(const mo_place_comparison *c);
 
 /* Returns the best valid result, borrowed from c, or NULL. */
 const mo_place_result *mo_place_comparison_best(const mo_place_comparison *c);

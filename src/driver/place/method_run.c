@@ -11,6 +11,9 @@
 #include "schedule/period/modulo_schedule.h"
 #include "schedule/validate/validate.h"
 #include "solvers/process/interrupt.h"
+#include "solvers/search/replan/replan.h"
+
+enum { MOST_OPS_OF_PIPELINE = 2000 };
 
 static double memory_fullness(const mo_instance *x, const int64_t *peak_bytes,
                               int k)
@@ -55,6 +58,15 @@ static void find_fullest(const mo_instance *x, const int64_t *peak_bytes,
     }
 }
 
+/* Re-planning is to be fast: it leaves out the pipeline of a large network,
+ * where the period does not depend on it. */
+static bool needs_pipeline(const mo_place_context *setting,
+                           const mo_instance *x, const mo_method *method)
+{
+    return method != &mo_method_replan || x->n <= MOST_OPS_OF_PIPELINE ||
+           setting->in_flight > 0 || setting->regime.memory == MO_MEMORY_LIVE;
+}
+
 /* With the objective period, the row has the period of the placement and the
  * latency of a request in its pipeline instead of the makespan. */
 static mo_status evaluate_period(const mo_place_context *setting,
@@ -67,7 +79,7 @@ static mo_status evaluate_period(const mo_place_context *setting,
     mo_status status =
         mo_period_loads_compute(x, &setting->regime, device, &loads, err);
 
-    if (status == MO_OK)
+    if (status == MO_OK && needs_pipeline(setting, x, e->method))
         status = mo_modulo_schedule_make(x, &setting->regime, device,
                                          setting->in_flight, e->placed.schedule,
                                          &m, err);
@@ -79,8 +91,8 @@ static mo_status evaluate_period(const mo_place_context *setting,
         e->row.makespan_ns = setting->in_flight > 0 || m.peak_bytes
                                  ? m.period_ns
                                  : loads.period_ns;
-        e->row.steady_ns = m.period_ns;
-        e->row.latency_ns = m.request->makespan_ns;
+        e->row.steady_ns = m.request ? m.period_ns : loads.period_ns;
+        e->row.latency_ns = m.request ? m.request->makespan_ns : 0;
         e->row.in_flight = m.in_flight;
         e->row.least_in_flight = m.least_in_flight;
         mo_period_resource_name(x, setting->regime.congestion, loads.bottleneck,
@@ -129,15 +141,15 @@ void mo_place_stop_init(const mo_place_context *setting, double seconds,
     stop->outer = setting->stop;
 }
 
-static void run_method(const mo_place_context *setting, const mo_instance *x,
-                       double seconds, mo_place_result *e)
+/* Makes the task of a method; p is for its progress. */
+static mo_method_task make_task(const mo_place_context *setting,
+                                const mo_instance *x, const mo_method *method,
+                                const mo_stop *stop, mo_search_progress *p)
 {
     const mo_place_options *o = setting->options;
-    mo_search_progress p;
-    double begin_s = mo_driver_clock_s();
-    mo_stop stop;
-    const mo_method_task task = {
-        .method = e->method,
+
+    return (mo_method_task){
+        .method = method,
         .x = x,
         .regime = setting->regime,
         .objective = setting->objective,
@@ -147,17 +159,48 @@ static void run_method(const mo_place_context *setting, const mo_instance *x,
         .gap = o->gap,
         .rounds = (int) o->rounds,
         .max_work = (int64_t) (o->work_s * 1e9),
-        .stop = &stop,
+        .stop = stop,
         .assist = setting->assist,
         .found = setting->found,
         .policy = o->policy,
         .curve = o->curve,
         .no_learning = o->no_learning,
         .certify = true,
+        .start = setting->start,
+        .stress = o->stress,
         .on_progress = setting->on_progress ? setting->on_progress
                                             : mo_search_progress_report,
-        .context = setting->on_progress ? setting->context : &p,
+        .context = setting->on_progress ? setting->context : p,
     };
+}
+
+mo_status mo_place_search_replicas(const mo_place_context *setting,
+                                   const mo_instance *x, int wanted,
+                                   const mo_place_result *known,
+                                   mo_replicas_result *found, mo_error *err)
+{
+    mo_search_progress p;
+    mo_stop stop;
+    const mo_method_task task =
+        make_task(setting, x, &mo_method_moirai, &stop, &p);
+    mo_progress step;
+    mo_status status;
+
+    mo_place_stop_init(setting, setting->options->time_s, &stop);
+    mo_driver_log_step(setting->logger, &step, "searching for copies");
+    status = mo_replicas_search(&task, wanted, known ? &known->placed : NULL,
+                                found, err);
+    mo_progress_end(&step);
+    return status;
+}
+
+static void run_method(const mo_place_context *setting, const mo_instance *x,
+                       double seconds, mo_place_result *e)
+{
+    mo_search_progress p;
+    double begin_s = mo_driver_clock_s();
+    mo_stop stop;
+    const mo_method_task task = make_task(setting, x, e->method, &stop, &p);
 
     mo_place_stop_init(setting, seconds, &stop);
     mo_search_progress_begin(&p, setting->logger, e->method->name);

@@ -9,6 +9,7 @@
 
 #include "driver/plugin/plugin.h"
 #include "solvers/registry.h"
+#include "solvers/search/replan/replan.h"
 
 typedef struct choice {
     const mo_method **methods; /* capacity for all methods */
@@ -103,6 +104,55 @@ static mo_status check_learning(const mo_place_options *o, const choice *c,
     return MO_OK;
 }
 
+mo_status mo_place_count_replicas(const mo_place_options *o, int *n,
+                                  mo_error *err)
+{
+    const char *text = o->replicas;
+    char *end;
+    long value;
+
+    *n = 1;
+    if (!text)
+        return MO_OK;
+    *n = 0;
+    if (strcmp(text, "auto") == 0)
+        return MO_OK;
+    value = strtol(text, &end, 10);
+    if (text[0] < '1' || text[0] > '9' || *end || value > 1000)
+        return mo_fail(err, MO_E_USAGE,
+                       "--replicas '%.40s' is no number of copies from 1 to "
+                       "1000, nor auto",
+                       text);
+    *n = (int) value;
+    return MO_OK;
+}
+
+/* Other methods do not know what moves cost. */
+static mo_status check_replan(const mo_place_options *o, mo_error *err)
+{
+    if (o->move_cost > 0 && !o->from)
+        return mo_fail(err, MO_E_USAGE, "--move-cost needs --from FILE");
+    if (o->move_cost > 0 && o->methods.count > 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "--move-cost and --method do not go together: leave one "
+                       "out");
+    if (o->from && o->ablation)
+        return mo_fail(err, MO_E_USAGE,
+                       "--from and --ablation do not go together: give "
+                       "--drop-device DEVICE");
+    if (o->replicas && (o->from || o->stress > 0 || o->ablation))
+        return mo_fail(err, MO_E_USAGE,
+                       "--replicas and %s do not go together: leave one out",
+                       o->from         ? "--from"
+                       : o->stress > 0 ? "--stress"
+                                       : "--ablation");
+    if (o->stress > 0 && (o->move_cost > 0 || o->ablation))
+        return mo_fail(err, MO_E_USAGE,
+                       "--stress and %s do not go together: leave one out",
+                       o->ablation ? "--ablation" : "--move-cost");
+    return MO_OK;
+}
+
 mo_status mo_place_select_methods(const mo_place_options *options,
                                   const mo_method ***methods, int *n,
                                   mo_error *err)
@@ -118,12 +168,16 @@ mo_status mo_place_select_methods(const mo_place_options *options,
     c.methods = malloc(((size_t) most + 1) * sizeof *c.methods);
     if (!c.methods)
         return mo_fail_memory(err);
-    if (options->methods.count == 0)
+    if (options->from)
+        c.methods[c.n++] = &mo_method_replan;
+    else if (options->methods.count == 0)
         c.methods[c.n++] = mo_method_at(0);
     for (size_t i = 0; i < options->methods.count && status == MO_OK; i++)
         status = choose_names(&c, options->methods.items[i], err);
     if (status == MO_OK)
         status = check_learning(options, &c, err);
+    if (status == MO_OK)
+        status = check_replan(options, err);
     if (status != MO_OK) {
         free(c.methods);
         return status;

@@ -24,6 +24,12 @@ typedef struct mo_place_options {
     bool ablation;
     const char *policy, *curve; /* files of trained methods, or NULL */
     bool no_learning;
+    mo_option_list dropped; /* devices that are left out; of the library */
+    const char *from;       /* file of the placement in use, or NULL */
+    double move_cost; /* requests that moved weights are spread over; 0: moves
+                         are free */
+    const char *replicas; /* a number of copies or "auto"; NULL: one */
+    double stress;        /* factor of a slower op or link; 0: none */
 } mo_place_options;
 
 /* Defaults for interactive use. */
@@ -62,12 +68,30 @@ typedef struct mo_place_options {
       MO_OPTION_FLAG, .to = &(o)->no_learning },                               \
     { 0, "curve", "FILE", "write the learning curve as CSV",           \
       MO_OPTION_TEXT, .to = &(o)->curve }
+
+#define MO_PLACE_REPLAN_OPTIONS(o)                                             \
+    { 0, "from", "FILE", "re-plan from the placement in FILE",                 \
+      MO_OPTION_TEXT, .to = &(o)->from },                                      \
+    { 0, "move-cost", "REQUESTS",                                              \
+      "with --from: spread the time of moving weights over so many requests",  \
+      MO_OPTION_DOUBLE, .to = &(o)->move_cost, .min = 0, .max = 1e15 },        \
+    { 0, "replicas", "N|auto",                                                 \
+      "with --objective period: so many copies, each on devices of its own",   \
+      MO_OPTION_TEXT, .to = &(o)->replicas },                                  \
+    { 0, "stress", "FACTOR",                                                   \
+      "find the best worst case with an op or a link slower by that factor",   \
+      MO_OPTION_DOUBLE, .to = &(o)->stress, .min = 1, .max = 1000 }
 /* clang-format on */
 
 /* Returns the named methods, without duplicates, after checking the other
  * options against them; the caller frees the array. */
 mo_status mo_place_select_methods(const mo_place_options *options,
                                   const mo_method ***methods, int *n,
+                                  mo_error *err);
+
+/* Sets the number of copies that are wanted: 1 without the option, 0 for
+ * "auto".  Fails with MO_E_USAGE for another text. */
+mo_status mo_place_count_replicas(const mo_place_options *options, int *n,
                                   mo_error *err);
 
 /* Finds the solver for subproblems; *solver is NULL for "none", or if none was

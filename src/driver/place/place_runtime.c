@@ -50,7 +50,8 @@ const char *mo_place_runtime_suggest(size_t i)
 }
 
 mo_status mo_place_runtime_check(const mo_place_runtime_options *o,
-                                 const mo_runtime **runtime, mo_error *err)
+                                 bool may_drop, const mo_runtime **runtime,
+                                 mo_error *err)
 {
     *runtime = o->name ? mo_runtime_find(o->name) : NULL;
     if (o->name && !*runtime)
@@ -58,10 +59,13 @@ mo_status mo_place_runtime_check(const mo_place_runtime_options *o,
                        "--for '%.60s' is unknown; there are llama.cpp, vllm, "
                        "accelerate, openvino and pytorch-pipelining",
                        o->name);
-    if (!o->name && (o->added.count > 0 || o->drops))
-        return mo_fail(err, MO_E_USAGE,
-                       "--add-device and --drop-device need --for RUNTIME");
-    if (*runtime && (*runtime)->write_ops && (o->added.count > 0 || o->drops))
+    if (!o->name && (o->added.count > 0 || (o->dropped.count > 0 && !may_drop)))
+        return mo_fail(err, MO_E_USAGE, "%s need%s --for RUNTIME",
+                       may_drop ? "--add-device"
+                                : "--add-device and --drop-device",
+                       may_drop ? "s" : "");
+    if (*runtime && (*runtime)->write_ops &&
+        (o->added.count > 0 || o->dropped.count > 0))
         return mo_fail(err, MO_E_USAGE,
                        "--add-device and --drop-device are for runtimes that "
                        "place layers, not for %s",
@@ -328,7 +332,34 @@ static mo_status add_alone(job *j, const mo_chain *chain, const bool *allowed,
     return status;
 }
 
-/* Each device alone, or all but one. */
+static bool is_dropped(const mo_place_runtime_options *o, const char *id)
+{
+    for (size_t i = 0; i < o->dropped.count; i++)
+        if (strcmp(o->dropped.items[i], "all") == 0 ||
+            strcmp(o->dropped.items[i], id) == 0)
+            return true;
+    return false;
+}
+
+static mo_status check_dropped(const job *j, const mo_chain *chain,
+                               mo_error *err)
+{
+    for (size_t i = 0; i < j->o->dropped.count; i++) {
+        const char *name = j->o->dropped.items[i];
+        bool known = strcmp(name, "all") == 0;
+
+        for (int k = 0; k < chain->n_devices; k++)
+            known = known || strcmp(chain->cluster->devices[k].id, name) == 0;
+        if (!known)
+            return mo_fail(err, MO_E_USAGE,
+                           "--drop-device: there is no device '%.80s'; all "
+                           "stands for each",
+                           name);
+    }
+    return MO_OK;
+}
+
+/* Each device alone, or all but one that is to be dropped. */
 static mo_status add_subsets(job *j, const mo_chain *chain, bool alone,
                              mo_error *err)
 {
@@ -337,6 +368,8 @@ static mo_status add_subsets(job *j, const mo_chain *chain, bool alone,
     mo_status status = MO_OK;
 
     for (int k = 0; k < chain->n_devices && status == MO_OK; k++) {
+        if (!alone && !is_dropped(j->o, chain->cluster->devices[k].id))
+            continue;
         for (int i = 0; i < chain->n_devices; i++)
             allowed[i] = (i == k) == alone;
         if (!may_use(j, chain, k))
@@ -380,7 +413,9 @@ static mo_status add_rows(job *j, const mo_chain *chain, mo_error *err)
         status = add_default(j, chain, err);
     if (status == MO_OK && chain->n_devices > 1)
         status = add_subsets(j, chain, true, err);
-    if (status == MO_OK && j->o->drops && chain->n_devices > 1)
+    if (status == MO_OK)
+        status = check_dropped(j, chain, err);
+    if (status == MO_OK && chain->n_devices > 1)
         status = add_subsets(j, chain, false, err);
     for (size_t i = 0; i < j->o->added.count && status == MO_OK; i++)
         status = add_device(j, j->o->added.items[i], err);

@@ -19,7 +19,7 @@
 typedef struct mo_place_runtime_options {
     const char *name; /* NULL: none */
     mo_option_list added;
-    bool drops;
+    mo_option_list dropped; /* devices, or "all": each of them */
 } mo_place_runtime_options;
 
 /* Rows of an option table. */
@@ -31,17 +31,20 @@ typedef struct mo_place_runtime_options {
     { 0, "add-device", "MODEL[:GIB]",                                          \
       "with --for: compare with one more device of that model",                \
       MO_OPTION_LIST, .to = &(o)->added },                                     \
-    { 0, "drop-device", NULL, "with --for: compare without each device",       \
-      MO_OPTION_FLAG, .to = &(o)->drops }
+    { 0, "drop-device", "DEVICE",                                              \
+      "leave a device out; with --for: compare without it, or all",            \
+      MO_OPTION_LIST, .to = &(o)->dropped }
 /* clang-format on */
 
 /* Returns the name of runtime i, NULL behind the last. */
 const char *mo_place_runtime_suggest(size_t i);
 
-/* Returns the runtime of the options, or NULL.  Fails with MO_E_USAGE where
+/* Returns the runtime of the options, or NULL; may_drop: without one devices
+ * may be left out.  Fails with MO_E_USAGE where
  * options contradict each other. */
 mo_status mo_place_runtime_check(const mo_place_runtime_options *o,
-                                 const mo_runtime **runtime, mo_error *err);
+                                 bool may_drop, const mo_runtime **runtime,
+                                 mo_error *err);
 
 /* Fails with MO_E_USAGE where an option of a schedule was given: layers of a
  * runtime run one after the other. */
