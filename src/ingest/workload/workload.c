@@ -223,9 +223,13 @@ static mo_status read_graph(const document *d, const char *path,
     if (status == MO_OK && (*graph)->phases)
         status =
             mo_fail_at(err, MO_E_SUPPORT, d->file, from->line,
-                       "the value generate makes a workload of "
-                       "'%.200s'; give a phase the value prompt or context",
-                       from->path);
+                       "%s makes a workload of '%.200s'; give a phase %s",
+                       mo_workload_has_shapes(options) ? "a list of shapes"
+                                                       : "the value generate",
+                       from->path,
+                       mo_workload_has_shapes(options)
+                           ? "one of them"
+                           : "the value prompt or context");
     return status;
 }
 
