@@ -16,6 +16,7 @@
 #include "driver/exec/output_npy.h"
 #include "driver/exec/rank_binding.h"
 #include "driver/exec/request_files.h"
+#include "driver/exec/shape_job.h"
 #include "cli/exec_report.h"
 #include "driver/exec/device_units.h"
 #include "cli/exec_version.h"
@@ -386,6 +387,8 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
         o->code = MO_EXIT_VIOLATION;
         return MO_OK;
     }
+    if (status == MO_OK)
+        status = mo_exec_job_take_shape(o, &w->job, err);
     if (status == MO_OK) {
         choose_precision(o, w);
         status = plan_run(o, w, err);
@@ -494,6 +497,9 @@ int main(int argc, char **argv)
         { 0, "inputs", "DIR",
           "inputs of requests, DIR/0000/NAME.npy, ...; - is standard input",
           MO_OPTION_TEXT, .to = &o.inputs_folder },
+        { 0, "shapes-max", "N",
+          "run shapes that were not placed, with up to N plans (default 0)",
+          MO_OPTION_INT, .to = &o.shapes_max, .min = 0, .max = 1e6 },
         { 0, "generate", "TOKENS",
           "generate so many tokens by a workload of a prompt and a token",
           MO_OPTION_INT, .to = &o.generate, .min = 1, .max = 1e8 },

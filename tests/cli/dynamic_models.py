@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks with dynamic dimensions, with random weights, as ONNX.
 
-    dynamic_models.py FOLDER       writes FOLDER/NAME.onnx for each network
+    dynamic_models.py FOLDER N,L ...
 
-Imported, it has their inputs at a shape, and the outputs of ONNX Runtime.
+writes FOLDER/NAME.onnx for each network and, in FOLDER/NAME, --shape as the
+file shape.INPUT, and for each batch and length N,L/INPUT=.npy and the outputs
+of ONNX Runtime.
 """
 import pathlib
 import sys
@@ -177,13 +179,34 @@ def inputs(name, n, length):
     return made
 
 
-def session(path):
+def runtime(path):
     import onnxruntime
     return onnxruntime.InferenceSession(str(path),
                                         providers=["CPUExecutionProvider"])
 
 
-if __name__ == "__main__":
+def write(folder, cases):
     import onnx
-    for each in NETWORKS:
-        onnx.save(model(each), str(pathlib.Path(sys.argv[1]) / f"{each}.onnx"))
+    for name in NETWORKS:
+        own = folder / name
+        own.mkdir(parents=True, exist_ok=True)
+        onnx.save(model(name), str(folder / f"{name}.onnx"))
+        lists = {}
+        for n, length in cases:
+            for key, shape in shapes(name, n, length).items():
+                lists.setdefault(key, []).append(",".join(map(str, shape)))
+            at = own / f"{n},{length}"
+            at.mkdir(exist_ok=True)
+            given = inputs(name, n, length)
+            for key, value in given.items():
+                numpy.save(at / f"{key}=.npy", value)
+            session = runtime(folder / f"{name}.onnx")
+            for i, value in enumerate(session.run(None, given)):
+                numpy.save(at / f"output{i}.npy", value)
+        for key, values in lists.items():
+            (own / f"shape.{key}").write_text(f"{key}={';'.join(values)}")
+
+
+if __name__ == "__main__":
+    write(pathlib.Path(sys.argv[1]), [tuple(map(int, case.split(",")))
+                                      for case in sys.argv[2:]])

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # Tests of --shape with several shapes: networks with dynamic dimensions are
-# placed for all of them.
+# placed for all of them, and run with inputs of any of them.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 unset MOIRAI_CLUSTER MOIRAI_PATH
@@ -65,7 +65,7 @@ is "lists of several inputs go together" "$(moirai-info \
 is "and name the phases where one does not" "$(moirai-info \
     --shape 'ids=1,8;1,8' --shape 'mask=1,8;2,8' bert.onnx |
     sed -n 's/.*\(..._...\): weight.*/\1/p' | tr '\n' ' ')" "1x8_1x8 1x8_2x8 "
-complains "another number of shapes" 2 "has 2 shapes, and mask=1,8;1,9;1,7 has 3" \
+complains "another number" 2 "has 2 shapes, and mask=1,8;1,9;1,7 has 3" \
     moirai-info --shape 'ids=1,8;1,9' --shape 'mask=1,8;1,9;1,7' bert.onnx
 complains "a shape twice" 2 "lists the shape 1x8 twice" \
     moirai-info --shape 'ids=1,8;1,8' bert.onnx
@@ -76,5 +76,56 @@ complains "no second reading" 2 "<stdin>: can be read only once; give a file" \
 echo '<workload><phase graph="text.onnx"/></workload>' >w.xml
 complains "phases in a phase" 1 "w.xml:1: a list of shapes makes a workload" \
     moirai-info --shape 'ids=1,8;1,9' w.xml
+
+# Single runs have the outputs of ONNX Runtime, at shapes that were placed.
+"$python" -c 'import onnxruntime' 2>/dev/null || {
+    skip "single runs" "MOIRAI_PYTHON has no onnxruntime"
+    done_testing
+    exit
+}
+"$python" "$models/dynamic_models.py" . 1,6 3,6 5,3
+"$python" "$models/dynamic_models.py" other 2,9
+# run NETWORK N,L [OPTION]... SOLUTION
+run()
+{
+    folder=$1/$2
+    shift 2
+    for file in "$folder"/*=.npy; do
+        name=${file##*/}
+        set -- -i "${name%.npy}$file" "$@"
+    done
+    moirai-exec --reference "$folder" "$@"
+}
+# The period is shortest with work on both devices.
+sed 's/gbps="100" latency_us="1"/gbps="1000000"/' two.xml >near.xml
+for network in cnn bert shapes lstm text causal; do
+    set --
+    for file in $network/shape.*; do
+        set -- "$@" --shape "$(cat "$file")"
+    done
+    moirai-place -q -c two.xml --method heft -o $network.sol "$@" \
+        $network.onnx >/dev/null
+    exits "$network at 3,6" 0 run $network 3,6 $network.sol
+    ok "equals ONNX Runtime" grep -q '^equal to' out
+    exits "at another shape" 0 run other/$network 2,9 --shapes-max 1 \
+        $network.sol
+    ok "too" grep -q '^equal to' out
+    moirai-place -q -c near.xml --rounds 1 --objective period \
+        -o $network.2.sol "$@" $network.onnx >/dev/null
+    exits "at 5,3 on two devices" 0 run $network 5,3 $network.2.sol
+    ok "too" grep -q '^equal to' out
+    [ $network = lstm ] ||
+        ok "with transfers" grep -q '^transfers *[1-9]' out
+done
+complains "another shape" 1 "bert.onnx: was not placed for inputs of the \
+shapes mask=2,9 ids=2,9, but for: ids=1,6 mask=1,6; ids=3,6 mask=3,6; ids=5,3 \
+mask=5,3; place it" run other/bert 2,9 bert.sol
+exits "without inputs" 0 moirai-exec text.sol
+exits "a placement for one shape" 0 moirai-place -q -c two.xml --rounds 1 \
+    --shape ids=1,6 -o one.sol bert.onnx
+exits "runs others, too" 0 run other/bert 2,9 --shapes-max 1 one.sol
+exits "a graph without a placement, too" 0 run bert 3,6 \
+    --shape 'ids=1,6;3,6' bert.onnx
+ok "at the shape of its inputs" grep -q '^equal to' out
 
 done_testing

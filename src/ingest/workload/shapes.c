@@ -166,8 +166,8 @@ mo_status mo_workload_read_shapes(const mo_input *input,
     mo_arena *arena = mo_arena_new();
     mo_phase *phases = NULL;
     int n = 0;
-    mo_status status = arena ? count_phases(&options->shapes, &n, err)
-                             : mo_fail_memory(err);
+    mo_status status =
+        arena ? count_phases(&options->shapes, &n, err) : mo_fail_memory(err);
 
     if (status == MO_OK) {
         phases = mo_arena_array(arena, (size_t) n, sizeof *phases);
