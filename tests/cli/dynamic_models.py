@@ -101,8 +101,9 @@ NETWORKS = {
                   u = Sub(zeros, y)
                   z = Reshape(u, end)"""),
     "lstm": ("float[L,N,6] x", "float[L,1,N,8] y, float[1,N,8] h",
-             {"w": (1, 32, 6), "r": (1, 32, 8), "b": (1, 64)},
-             "y, h, c = LSTM<hidden_size=8>(x, w, r, b)"),
+             {"p": (6, 6), "w": (1, 32, 6), "r": (1, 32, 8), "b": (1, 64)},
+             """a = MatMul(x, p)
+                y, h, c = LSTM<hidden_size=8>(a, w, r, b)"""),
     "text": ("int64[N,L] ids", "float[N,4] y",
              {"table": (50, 8), "w": (10, 8, 3), "v": (10, 10, 3),
               "d": (10, 4)},

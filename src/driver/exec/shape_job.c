@@ -98,38 +98,72 @@ int mo_exec_shape_find(const mo_graph *g, const mo_path_list *shapes)
     return -1;
 }
 
-mo_status mo_exec_shape_fail(const mo_graph *g, const mo_path_list *shapes,
-                             mo_error *err)
+/* Writes the shapes with blanks between them. */
+static void write_given(const mo_path_list *shapes, char *text, size_t size)
 {
-    char given[256] = "", known[512] = "";
     size_t n = 0;
 
-    for (size_t k = 0; k < shapes->n && n < sizeof given; k++)
-        n += (size_t) snprintf(given + n, sizeof given - n, "%s%s",
-                               k > 0 ? " " : "", shapes->paths[k]);
-    n = 0;
-    for (int p = 0; p < count_phases(g) && n < sizeof known; p++) {
+    text[0] = '\0';
+    for (size_t k = 0; k < shapes->n && n < size; k++)
+        n += (size_t) snprintf(text + n, size - n, "%s%s", k > 0 ? " " : "",
+                               shapes->paths[k]);
+}
+
+/* Writes the shapes of the inputs of all phases, or their beginning. */
+static void write_known(const mo_graph *g, char *text, size_t size)
+{
+    size_t n = 0;
+
+    for (int p = 0; p < count_phases(g); p++) {
         const mo_graph *of = find_phase(g, p);
         const char *between = p > 0 ? "; " : "";
 
-        for (int i = 0; i < of->n_ops && n < sizeof known; i++) {
+        for (int i = 0; i < of->n_ops && n < size; i++) {
             char dims[MO_SHAPE_TEXT_SIZE + 1];
             mo_shape own;
 
             if (!is_input(&of->ops[i]) || !mo_op_shape(&of->ops[i], 0, &own))
                 continue;
             dims[mo_shape_write(&own, dims)] = '\0';
-            n += (size_t) snprintf(known + n, sizeof known - n, "%s%.60s=%s",
-                                   between, of->ops[i].name, dims);
+            n += (size_t) snprintf(text + n, size - n, "%s%.60s=%s", between,
+                                   of->ops[i].name, dims);
             between = " ";
         }
     }
-    if (n >= sizeof known)
-        strcpy(known + sizeof known - 4, "...");
+    if (n >= size)
+        strcpy(text + size - 4, "...");
+}
+
+mo_status mo_exec_shape_fail(const mo_graph *g, const mo_path_list *shapes,
+                             mo_error *err)
+{
+    char given[256], known[512] = "";
+
+    write_given(shapes, given, sizeof given);
+    write_known(g, known, sizeof known);
     return mo_fail(err, MO_E_INPUT,
                    "was not placed for inputs of the shapes %s, but for: %s; "
                    "place it for them, too, with --shape, or run it with "
                    "--shapes-max 1",
+                   given, known);
+}
+
+mo_status mo_exec_shape_check(const mo_graph *g, const mo_path_list *shapes,
+                              const mo_error *why, mo_error *err)
+{
+    char given[256], known[512] = "";
+
+    if (g && mo_exec_shape_find(g, shapes) >= 0)
+        return MO_OK;
+    write_given(shapes, given, sizeof given);
+    if (!g)
+        return mo_fail_at(err, why->status, why->file, why->line,
+                          "with inputs of the shapes %s: %.700s", given,
+                          why->text);
+    write_known(g, known, sizeof known);
+    return mo_fail(err, MO_E_INPUT,
+                   "does not take inputs of the shapes %s, since their "
+                   "dimensions are fixed: %s",
                    given, known);
 }
 
@@ -292,6 +326,7 @@ static mo_status take_other(const mo_exec_options *o, mo_exec_job *job,
     mo_prepare_options p = o->prepare;
     mo_problem made = { 0 };
     mo_answer_evaluation evaluation = { 0 };
+    mo_error why = { 0 };
     int *device = NULL;
     mo_status status;
 
@@ -308,8 +343,10 @@ static mo_status take_other(const mo_exec_options *o, mo_exec_job *job,
         .count = job->hints.n,
     };
     p.memory = mo_memory_names[r->regime.memory];
-    status = mo_prepare_instance(&p, r->located.graph, &o->logger, &made, err);
+    status = mo_prepare_instance(&p, r->located.graph, &o->logger, &made, &why);
     made.made_of.read = (mo_read_options){ 0 };
+    status = mo_exec_shape_check(status == MO_OK ? made.fine : NULL,
+                                 &job->hints, &why, err);
     if (status == MO_OK) {
         device = calloc((size_t) made.instance->n + 1, sizeof *device);
         status = device ? mo_exec_shape_devices(&r->problem,

@@ -24,6 +24,12 @@ int mo_exec_shape_find(const mo_graph *g, const mo_path_list *shapes);
 mo_status mo_exec_shape_fail(const mo_graph *g, const mo_path_list *shapes,
                              mo_error *err);
 
+/* Checks a graph that was read with these shapes as hints. Fails with why, the
+ * reason why it could not be read, and g is NULL, or unless g has the shapes:
+ * other dimensions of its inputs are fixed. */
+mo_status mo_exec_shape_check(const mo_graph *g, const mo_path_list *shapes,
+                              const mo_error *why, mo_error *err);
+
 /* Sets device, by placed op of to, which has the same graph as from at another
  * shape: that of the op of the same name, by device_of; an op that from lacks
  * gets that of an op that it reads. */
