@@ -228,6 +228,9 @@ static mo_status pack_bundle(mo_exec_options *o, const char *path,
     mo_exec_job job = { 0 };
     mo_status status = mo_exec_job_load(o, path, &job, err);
 
+    /* The shapes of one graph have its weights. */
+    if (status == MO_OK && job.valid && mo_exec_job_has_shapes(&job))
+        status = mo_exec_job_take_shape(o, &job, err);
     if (status == MO_OK && !job.valid) {
         mo_cli_exec_log_invalid(o, path, &job);
         o->code = MO_EXIT_VIOLATION;

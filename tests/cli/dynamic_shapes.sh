@@ -133,6 +133,10 @@ moirai-place -q -c two.xml --method heft -o still.sol \
 complains "fixed dimensions" 1 "does not take inputs of the shapes 2,3,17,16" \
     moirai-exec -i wide.npy --shapes-max 1 still.sol
 exits "without inputs" 0 moirai-exec text.sol
+mkdir packed
+exits "shapes are packed" 0 moirai-exec --bundle packed/bert.tar bert.sol
+exits "and run" 0 run bert 3,6 packed/bert.tar
+ok "all of them" grep -q '^equal to' out
 exits "a placement for one shape" 0 moirai-place -q -c two.xml --rounds 1 \
     --shape ids=1,6 -o one.sol bert.onnx
 exits "runs others, too" 0 run other/bert 2,9 --shapes-max 1 one.sol

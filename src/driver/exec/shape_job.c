@@ -219,6 +219,15 @@ static bool has_states(const mo_graph *g)
     return false;
 }
 
+bool mo_exec_job_has_shapes(const mo_exec_job *job)
+{
+    const mo_graph *fine = job->review.problem.fine;
+    const mo_graph *first = find_phase(fine, 0);
+
+    return fine->phases && first->n_files > 0 &&
+           strcmp(first->files[0], job->review.located.graph) == 0;
+}
+
 /* The map of the phase's ops, in its own numbers. */
 static mo_status make_map(const mo_problem *from, int p, mo_coarsen_map **map,
                           mo_error *err)

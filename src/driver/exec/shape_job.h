@@ -37,6 +37,9 @@ mo_status mo_exec_shape_devices(const mo_problem *from, const int *device_of,
                                 const mo_problem *to, int *device,
                                 mo_error *err);
 
+/* Returns whether the job is of several shapes of one graph. */
+bool mo_exec_job_has_shapes(const mo_exec_job *job);
+
 /* Replaces the problem and evaluation of a valid job, if it is of several
  * shapes without states, by those of the shape of --input, or of the first one;
  * with --shapes-max a shape that was not placed has the devices of the others.
