@@ -391,7 +391,9 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
         return MO_OK;
     }
     if (status == MO_OK)
-        status = mo_exec_job_take_shape(o, &w->job, err);
+        status = is_stream && o->inputs_folder
+                     ? mo_exec_job_keep_shapes(o, &w->job, err)
+                     : mo_exec_job_take_shape(o, &w->job, err);
     if (status == MO_OK) {
         choose_precision(o, w);
         status = plan_run(o, w, err);

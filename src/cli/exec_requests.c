@@ -125,6 +125,9 @@ static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
         s->job->alone ? MO_CONGESTION_NONE : r->regime.congestion, &t.resources,
         &t.n_resources, err);
 
+    /* Those of several shapes are as frequent. */
+    for (int i = 0; i < t.n_resources && s->job->plan->n_phases > 0; i++)
+        t.resources[i].predicted_ns /= s->job->plan->n_phases;
     if (status == MO_OK)
         status = fill_devices(s, result, &t, err);
     for (int i = 0; i < t.n_resources && status == MO_OK; i++)
@@ -206,6 +209,7 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
         .source = mo_exec_requests_read,
         .next = mo_exec_requests_from_stdin(o) ? mo_exec_requests_next : NULL,
         .sink = mo_exec_requests_write,
+        .phase = job->plan->phases ? mo_exec_requests_phase : NULL,
         .context = &requests,
         .interrupt = &stream->signals->number,
     };

@@ -144,6 +144,51 @@ exits "a graph without a placement, too" 0 run bert 3,6 \
     --shape 'ids=1,6;3,6' bert.onnx
 ok "at the shape of its inputs" grep -q '^equal to' out
 
+# Streams of requests with any of the shapes.
+n=0
+: >stream
+for at in 3,6 1,6 5,3 3,6; do
+    mkdir -p requests/000$n
+    for name in ids mask; do
+        cp bert/$at/$name=.npy requests/000$n/$name.npy
+        cat bert/$at/$name=.npy >>stream
+    done
+    n=$((n + 1))
+done
+# same FOLDER: the outputs of the requests are those of ONNX Runtime.
+same()
+{
+    "$python" -c '
+import sys, numpy
+for n, at in enumerate(["3,6", "1,6", "5,3", "3,6"]):
+    for i in range(2):
+        own, other = (numpy.load(f"{folder}/output{i}.npy") for folder in (
+            f"{sys.argv[1]}/{n:04}", f"bert/{at}"))
+        assert own.shape == other.shape, (n, own.shape, other.shape)
+        assert numpy.abs(own - other).max() <= 1e-4, n' "$1"
+}
+exits "requests of several shapes" 0 moirai-exec --inputs requests \
+    --in-flight 2 -o answers bert.2.sol
+ok "have their outputs" same answers
+ok "with a mean prediction" grep -q '^predicted .* a request' out
+exits "from standard input" 0 sh -c \
+    'moirai-exec --inputs - -o streamed bert.2.sol <stream'
+ok "too" same streamed
+mkdir requests/0004
+cp other/bert/2,9/ids=.npy requests/0004/ids.npy
+cp other/bert/2,9/mask=.npy requests/0004/mask.npy
+exits "a request of another shape" 1 moirai-exec --inputs requests -o with \
+    bert.2.sol
+ok "fails alone" same with
+ok "with a list of the shapes" grep -q \
+    'request 4: .* ids=2,9, but for: ids=1,6 mask=1,6; ids=3,6' err
+cat other/bert/2,9/mask=.npy bert/1,6/ids=.npy stream >odd
+exits "an array of another shape fails its request" 1 sh -c \
+    'moirai-exec --inputs - -o odd.out bert.2.sol <odd'
+is "and the others follow" "$(ls odd.out | wc -l)" 4
+exits "options contradict" 2 moirai-exec --inputs requests --shapes-max 1 \
+    bert.sol
+
 # The library plans a shape once.
 if [ -e "$MOIRAI_LIBRARY" ]; then
     ok "the library equals ONNX Runtime at all shapes of each network" \

@@ -405,3 +405,16 @@ mo_status mo_exec_job_take_shape(const mo_exec_options *o, mo_exec_job *job,
         mo_error_set_location(err, job->review.located.graph, 0);
     return status;
 }
+
+mo_status mo_exec_job_keep_shapes(const mo_exec_options *o, mo_exec_job *job,
+                                  mo_error *err)
+{
+    const mo_graph *fine = job->review.problem.fine;
+
+    if (o->shapes_max > 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "--shapes-max is for single runs, and --inputs is for "
+                       "the shapes that were placed; give either");
+    job->by_shape = fine->phases && !has_states(find_phase(fine, 0));
+    return MO_OK;
+}

@@ -47,4 +47,9 @@ bool mo_exec_job_has_shapes(const mo_exec_job *job);
 mo_status mo_exec_job_take_shape(const mo_exec_options *o, mo_exec_job *job,
                                  mo_error *err);
 
+/* Lets the plan of such a job have a phase for each shape instead, for a stream
+ * of requests with any of them. */
+mo_status mo_exec_job_keep_shapes(const mo_exec_options *o, mo_exec_job *job,
+                                  mo_error *err);
+
 #endif
