@@ -133,6 +133,9 @@ moirai-place -q -c two.xml --method heft -o still.sol \
 complains "fixed dimensions" 1 "does not take inputs of the shapes 2,3,17,16" \
     moirai-exec -i wide.npy --shapes-max 1 still.sol
 exits "without inputs" 0 moirai-exec text.sol
+moirai-place -q -c two.xml --method heft -o many.sol --shape 'ids=1,3;2,3;3,3;4,3;5,3;6,3;7,3;8,3;9,3;10,3;11,3;12,3;13,3;14,3;15,3;16,3;17,3' \
+    bert.onnx >/dev/null
+exits "many shapes are recorded" 0 run bert 5,3 many.sol
 mkdir packed
 exits "shapes are packed" 0 moirai-exec --bundle packed/bert.tar bert.sol
 exits "and run" 0 run bert 3,6 packed/bert.tar
