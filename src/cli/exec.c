@@ -391,7 +391,7 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
         return MO_OK;
     }
     if (status == MO_OK)
-        status = is_stream && o->inputs_folder
+        status = is_stream && (o->inputs_folder || o->batch > 0)
                      ? mo_exec_job_keep_shapes(o, &w->job, err)
                      : mo_exec_job_take_shape(o, &w->job, err);
     if (status == MO_OK) {
@@ -505,6 +505,12 @@ int main(int argc, char **argv)
         { 0, "shapes-max", "N",
           "run shapes that were not placed, with up to N plans (default 0)",
           MO_OPTION_INT, .to = &o.shapes_max, .min = 0, .max = 1e6 },
+        { 0, "batch", "B",
+          "run up to B requests of one shape as a batch that was placed",
+          MO_OPTION_INT, .to = &o.batch, .min = 2, .max = 1e6 },
+        { 0, "wait", "US",
+          "wait so long for the next request of a batch (default 0)",
+          MO_OPTION_DOUBLE, .to = &o.wait_us, .min = 0, .max = 1e9 },
         { 0, "generate", "TOKENS",
           "generate so many tokens by a workload of a prompt and a token",
           MO_OPTION_INT, .to = &o.generate, .min = 1, .max = 1e8 },

@@ -62,8 +62,8 @@ def run_all(name, placement, oracle):
                 check(name, case, executor.run(**given[case]), wanted[case])
             assert executor.n_plans == listed + others
     # Without the option they are refused, and the known ones are listed.
-    check(name, LISTED[2], placement.run(**given[LISTED[2]]),
-          wanted[LISTED[2]])
+    check(name, LISTED[-1], placement.run(**given[LISTED[-1]]),
+          wanted[LISTED[-1]])
     try:
         placement.run(**given[OTHERS[0]])
     except moirai.MoiraiError as error:

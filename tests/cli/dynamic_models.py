@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks with dynamic dimensions, with random weights, as ONNX.
 
-    dynamic_models.py FOLDER N,L ...
+    dynamic_models.py FOLDER [CASE/]N,L ...
 
 writes FOLDER/NAME.onnx for each network and, in FOLDER/NAME, --shape as the
-file shape.INPUT, and for each batch and length N,L/INPUT=.npy and the outputs
-of ONNX Runtime.
+file shape.INPUT, of batches and lengths without CASE, and for each of them
+[CASE/]N,L/INPUT=.npy and the outputs of ONNX Runtime.
 """
 import pathlib
 import sys
@@ -193,11 +193,13 @@ def write(folder, cases):
         own.mkdir(parents=True, exist_ok=True)
         onnx.save(model(name), str(folder / f"{name}.onnx"))
         lists = {}
-        for n, length in cases:
+        for case in cases:
+            n, length = map(int, case.split("/")[-1].split(","))
             for key, shape in shapes(name, n, length).items():
-                lists.setdefault(key, []).append(",".join(map(str, shape)))
-            at = own / f"{n},{length}"
-            at.mkdir(exist_ok=True)
+                if "/" not in case:
+                    lists.setdefault(key, []).append(",".join(map(str, shape)))
+            at = own / case
+            at.mkdir(parents=True, exist_ok=True)
             given = inputs(name, n, length)
             for key, value in given.items():
                 numpy.save(at / f"{key}=.npy", value)
@@ -209,5 +211,4 @@ def write(folder, cases):
 
 
 if __name__ == "__main__":
-    write(pathlib.Path(sys.argv[1]), [tuple(map(int, case.split(",")))
-                                      for case in sys.argv[2:]])
+    write(pathlib.Path(sys.argv[1]), sys.argv[2:])

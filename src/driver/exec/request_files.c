@@ -42,6 +42,11 @@ mo_status mo_exec_requests_check_options(const mo_exec_options *o,
         { o->bundle != NULL, "--bundle" },
     };
 
+    if (o->batch > 0 && !mo_exec_requests_wanted(o))
+        return mo_fail(err, MO_E_USAGE,
+                       "--batch goes with --requests or --inputs");
+    if (o->wait_us > 0 && o->batch == 0)
+        return mo_fail(err, MO_E_USAGE, "--wait goes with --batch");
     if (!mo_exec_requests_wanted(o))
         return MO_OK;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -455,19 +460,15 @@ static mo_status add_failure(mo_exec_requests *r, int64_t request,
     return MO_OK;
 }
 
-mo_status mo_exec_requests_write(void *context, int64_t request,
-                                 const mo_tensor_dense *outputs,
-                                 const mo_error *failure, mo_error *err)
+mo_status mo_exec_requests_deliver(mo_exec_requests *r, int64_t request,
+                                   const mo_tensor_dense *outputs,
+                                   const mo_error *failure, mo_error *err)
 {
-    mo_exec_requests *r = context;
     const mo_exec_options *o = r->options;
     int n_outputs = r->plan->n_outputs;
     int64_t n_not_finite = 0;
     mo_status status;
 
-    if (outputs && r->whole->phases)
-        outputs +=
-            r->whole->phases[mo_exec_requests_phase(r, request)].start.output;
     mo_progress_detail(&r->step, "%lld of %lld", (long long) ++r->n_written,
                        (long long) r->n);
     status = failure ? add_failure(r, request, failure, err) : MO_OK;

@@ -45,6 +45,11 @@ typedef struct mo_exec_stream {
 bool mo_exec_stream_is_stopped(const mo_exec_stream *s,
                                const atomic_bool *stopped);
 
+/* Waits until something can be read, or the end of the stream, and returns
+ * true, or false at a time of mo_stop_clock_ns(). */
+bool mo_exec_stream_is_ready(const mo_exec_stream *s, int64_t deadline_ns,
+                             const atomic_bool *stopped);
+
 /* Returns the input that takes an array of that type and shape, or NULL, and
  * why there is none. */
 typedef const mo_plan_input *
@@ -179,5 +184,10 @@ mo_status mo_exec_requests_next(void *context, int64_t request,
 mo_status mo_exec_requests_write(void *context, int64_t request,
                                  const mo_tensor_dense *outputs,
                                  const mo_error *failure, mo_error *err);
+
+/* The same with the outputs of its phase alone. */
+mo_status mo_exec_requests_deliver(mo_exec_requests *requests, int64_t request,
+                                   const mo_tensor_dense *outputs,
+                                   const mo_error *failure, mo_error *err);
 
 #endif

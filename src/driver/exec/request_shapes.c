@@ -131,3 +131,15 @@ int mo_exec_requests_phase(void *context, int64_t request)
     pthread_mutex_unlock(&r->lock);
     return phase;
 }
+
+mo_status mo_exec_requests_write(void *context, int64_t request,
+                                 const mo_tensor_dense *outputs,
+                                 const mo_error *failure, mo_error *err)
+{
+    mo_exec_requests *r = context;
+
+    if (outputs && r->whole->phases)
+        outputs +=
+            r->whole->phases[mo_exec_requests_phase(r, request)].start.output;
+    return mo_exec_requests_deliver(r, request, outputs, failure, err);
+}

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/minmax.h"
 #include "base/out.h"
+#include "base/stop.h"
 #include "driver/exec/input_tensors.h"
 #include "exec/tensor/npy.h"
 
@@ -24,6 +26,26 @@ bool mo_exec_stream_is_stopped(const mo_exec_stream *s,
 {
     return atomic_load(stopped) ||
            (s->interrupt && atomic_load(s->interrupt) != 0);
+}
+
+bool mo_exec_stream_is_ready(const mo_exec_stream *s, int64_t deadline_ns,
+                             const atomic_bool *stopped)
+{
+    struct pollfd ready = { .fd = s->fd, .events = POLLIN };
+
+    while (!s->is_over && !mo_exec_stream_is_stopped(s, stopped)) {
+        int64_t left_ns = mo_max_i64(deadline_ns - mo_stop_clock_ns(), 0);
+        int64_t most_ns = STOP_MS * INT64_C(1000000);
+        const struct timespec wait = { .tv_nsec = (long) mo_min_i64(
+                                           left_ns, most_ns - 1) };
+        int events = ppoll(&ready, 1, &wait, NULL);
+
+        if (events > 0 || (events < 0 && errno != EINTR))
+            return true;
+        if (events == 0 && left_ns < most_ns)
+            return false;
+    }
+    return true;
 }
 
 /* Reads size bytes; *n is less at the end of the stream, or when it was
