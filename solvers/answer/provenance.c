@@ -121,12 +121,16 @@ static void join_lists(mo_provenance_list *list)
 
         for (int k = 0, part = 1; k < list->n && !is_part(text); k++) {
             const char *more = find_part(text, list->items[k], part);
+            size_t used, length;
 
             if (!more)
                 continue;
-            /* Together they are shorter than all items. */
-            snprintf(text + strlen(text), sizeof list->items[i] - strlen(text),
-                     ";%s", more);
+            used = strlen(text);
+            length = strlen(more) + 1;
+            if (used + 1 + length > sizeof list->items[i])
+                break; /* never: together they are shorter than all items */
+            text[used] = ';';
+            memcpy(text + used + 1, more, length);
             part++;
             k = -1;
         }
