@@ -571,7 +571,8 @@ MOIRAI_API moirai_status moirai_executor_open(const moirai_placement *placement,
                                               moirai_executor **executor,
                                               moirai_error *err);
 
-/* Waits for requests that were submitted, and frees everything. */
+/* Waits for requests that were submitted, and frees everything; what executors
+ * of other shapes share is freed with the last of them. */
 MOIRAI_API void moirai_executor_free(moirai_executor *executor);
 
 /* An input or output of the network; texts and dims are borrowed from the
