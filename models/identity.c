@@ -133,6 +133,47 @@ static void add_options(mo_identity *identity,
             *name = '_';
 }
 
+/* Adds a list of shapes, "NAME=1,32;8,128;...", in columns of which those
+ * behind the first begin "NAME=;1;", "NAME=;2;" and so on, and returns their
+ * number; 0: they are too many. */
+static int add_shapes(mo_identity *identity, const char *item, int most)
+{
+    const char *mark = strrchr(item, '='), *at = mark ? mark + 1 : item;
+    int name = (int) (at - item), before = identity->n, n = 0;
+
+    while (*at && n < most) {
+        char column[MO_VARIABLE_NAME], text[MO_VARIABLE_NAME];
+        const char *end = at, *next = at;
+
+        /* As many shapes as fit. */
+        while (*next) {
+            char trial[MO_VARIABLE_NAME] = MO_IDENTITY_PREFIX "s_";
+            int size;
+
+            next += strcspn(next, ";");
+            size = n == 0 ? snprintf(text, sizeof text, "%.*s",
+                                     (int) (next - item), item)
+                          : snprintf(text, sizeof text, "%.*s;%d;%.*s", name,
+                                     item, n, (int) (next - at), at);
+            if (size >= (int) sizeof text ||
+                !mo_identity_encode(text, trial, sizeof trial))
+                break;
+            memcpy(column, trial, sizeof column);
+            end = next;
+            next += *next == ';';
+        }
+        if (end == at)
+            break;
+        add_name(identity, "%s", column);
+        n++;
+        at = end + (*end == ';');
+    }
+    if (!*at)
+        return n;
+    identity->n = before;
+    return 0;
+}
+
 /* One column "moirai_s__" stands for all shapes that are too long or too many:
  * names must differ. */
 static void add_list(mo_identity *identity, char letter,
@@ -150,7 +191,12 @@ static void add_list(mo_identity *identity, char letter,
             add_name(identity, "%s", name);
             kept++;
         } else {
-            whole = false;
+            int n = letter == 's' ? add_shapes(identity, list->items[i],
+                                               MO_IDENTITY_SHAPES - 1 - kept)
+                                  : 0;
+
+            kept += n;
+            whole = whole && n > 0;
         }
     }
     if (!whole)

@@ -26,7 +26,8 @@
  * '_' follow. */
 #define MO_IDENTITY_PREFIX "moirai_"
 
-/* Shapes of inputs that are kept, and values, one a column. */
+/* Shapes of inputs that are kept, and values, one a column; a list of shapes may
+ * take several. */
 enum { MO_IDENTITY_SHAPES = 8 };
 
 enum { MO_IDENTITY_NAMES = 11 + 2 * MO_IDENTITY_SHAPES };

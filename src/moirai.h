@@ -25,7 +25,8 @@
  * Threads.  Graphs, clusters, profiles, instances and placements are immutable:
  * any number of threads may use them at the same time.  Options, builders and
  * executors belong to one thread at a time, with the exceptions
- * moirai_options_cancel(), moirai_executor_submit() and _wait().  Callbacks may
+ * moirai_options_cancel(), moirai_executor_submit(), _wait(), _at() and
+ * _n_plans().  Callbacks may
  * use handles, but must not free those of the call that they are called from.
  *
  * The library prints nothing (see moirai_options_on_message()) and does not
@@ -161,7 +162,8 @@ MOIRAI_API void moirai_options_cancel(moirai_options *options, int cancel);
  * Reads a network: GraphML, OpenVINO IR or ONNX, by content; may be compressed.
  * "-" is standard input. Weights stay in their files.
  *
- * Options: shape ("NAME=1,128", several: sizes of dynamic inputs),
+ * Options: shape ("NAME=1,128", several: sizes of dynamic inputs; one of
+ * "NAME=1,128;8,128" makes a workload of these shapes),
  * value ("NAME=16000", several: constants in place of inputs), precision and
  * weights (numeric formats that sizes and predicted times refer to).
  */
@@ -573,18 +575,20 @@ moirai_placement_violation(const moirai_placement *placement, int i);
  * memory is allocated. The instance must be of a graph with weights. */
 
 /*
- * Plans and prepares a valid placement.
+ * Plans and prepares a valid placement. If it is of several shapes, the
+ * executor is that of the first one, see moirai_executor_at().
  *
  * Options: backend, precision, threads, streams, cache, weights-from (several),
  * random-weights (a seed: weights are made up), in-flight (requests at the same
- * time, "1"), memory-limit.
+ * time, "1"), memory-limit, shapes-max (plans of other shapes, "0").
  */
 MOIRAI_API moirai_status moirai_executor_open(const moirai_placement *placement,
                                               const moirai_options *options,
                                               moirai_executor **executor,
                                               moirai_error *err);
 
-/* Waits for requests that were submitted, and frees everything. */
+/* Waits for requests that were submitted, and frees everything; what executors
+ * of other shapes share is freed with the last of them. */
 MOIRAI_API void moirai_executor_free(moirai_executor *executor);
 
 /* An input or output of the network; texts and dims are borrowed from the
@@ -627,6 +631,28 @@ MOIRAI_API moirai_status moirai_executor_submit(moirai_executor *executor,
 MOIRAI_API moirai_status moirai_executor_wait(moirai_executor *executor,
                                               int64_t ticket,
                                               moirai_error *err);
+
+/*
+ * Sets *shaped to the executor for inputs of other shapes: inputs[i] has rank
+ * and dims of input i, and the rest of it is not read. It shares devices and
+ * weights with executor, has inputs and outputs of its own, and is the caller's
+ * to free; any thread may make and use it while others use other executors of
+ * one moirai_executor_open().
+ *
+ * A placement of a graph that was read with several shapes has a plan for each
+ * of them. For another shape the graph is read again, its ops get the devices
+ * of the ops of the same names, and weights are prepared a second time, once,
+ * if the option shapes-max allows it: so many such plans are kept, those that
+ * were used last. MOIRAI_E_INPUT: it does not; the error lists the shapes.
+ */
+MOIRAI_API moirai_status moirai_executor_at(moirai_executor *executor,
+                                            const moirai_tensor *inputs,
+                                            moirai_executor **shaped,
+                                            moirai_error *err);
+
+/* Returns the number of plans that were made since moirai_executor_open(): a
+ * shape that is used again makes none. From any thread. */
+MOIRAI_API int moirai_executor_n_plans(moirai_executor *executor);
 
 /* Writes the plan, calls and transfers of each device, as JSON, as
  * moirai_graph_write(). */

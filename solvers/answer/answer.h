@@ -20,9 +20,12 @@
 #include "schedule/schedule.h"
 #include "solvers/formats/solution.h"
 
+/* A list of shapes may take all columns. */
+enum { MO_PROVENANCE_TEXT = MO_IDENTITY_SHAPES * MO_VARIABLE_NAME };
+
 /* Texts of one option, as given. */
 typedef struct mo_provenance_list {
-    char items[MO_IDENTITY_SHAPES][MO_VARIABLE_NAME];
+    char items[MO_IDENTITY_SHAPES][MO_PROVENANCE_TEXT];
     int n;
     bool is_cut; /* a text was too long to be recorded */
 } mo_provenance_list;

@@ -188,6 +188,17 @@ mo_status mo_answer_evaluate_placement(const mo_instance *x,
     return status == MO_OK ? validate_schedule(x, e, err) : status;
 }
 
+mo_status mo_answer_evaluate_schedule(const mo_instance *x,
+                                      mo_schedule *schedule,
+                                      mo_answer_evaluation *e, mo_error *err)
+{
+    *e = (mo_answer_evaluation){ .schedule = schedule,
+                                 .claim_ns = MO_ANSWER_NO_CLAIM,
+                                 .period_ns = -1,
+                                 .single = MO_FREE };
+    return validate_schedule(x, e, err);
+}
+
 static mo_status evaluate_bare(const mo_solution *solution,
                                const mo_instance *x, const mo_regime *regime,
                                double tolerance, mo_answer_evaluation *e,

@@ -71,6 +71,13 @@ mo_status mo_answer_evaluate_placement(const mo_instance *x,
                                        mo_answer_evaluation *evaluation,
                                        mo_error *err);
 
+/* Evaluates a schedule with its times, which *evaluation owns afterwards, also
+ * after a failure. */
+mo_status mo_answer_evaluate_schedule(const mo_instance *x,
+                                      mo_schedule *schedule,
+                                      mo_answer_evaluation *evaluation,
+                                      mo_error *err);
+
 /* Sets the lower bound of an evaluation, which can take longer than all else:
  * for reports of a bound only.  Without a schedule there is none, and that of a
  * period is there already. */

@@ -88,6 +88,63 @@ static mo_status read_item(const mo_solution_value *column, const char *text,
     return MO_OK;
 }
 
+/* Returns the shapes of part number `part` of the list of item, "NAME=;2;...",
+ * or NULL: text is another one. */
+static const char *find_part(const char *item, const char *text, int part)
+{
+    const char *mark = strrchr(item, '=');
+    size_t name = mark ? (size_t) (mark + 1 - item) : 0;
+    char start[16];
+
+    snprintf(start, sizeof start, ";%d;", part);
+    if (strncmp(text, item, name) != 0 ||
+        strncmp(text + name, start, strlen(start)) != 0)
+        return NULL;
+    return text + name + strlen(start);
+}
+
+/* Whether the text is a part behind the first of a list. */
+static bool is_part(const char *text)
+{
+    const char *mark = strrchr(text, '=');
+
+    return (mark ? mark[1] : text[0]) == ';';
+}
+
+/* Joins lists of shapes that took several columns (models/identity.h). */
+static void join_lists(mo_provenance_list *list)
+{
+    int n = 0;
+
+    for (int i = 0; i < list->n; i++) {
+        char *text = list->items[i];
+
+        for (int k = 0, part = 1; k < list->n && !is_part(text); k++) {
+            const char *more = find_part(text, list->items[k], part);
+            size_t used, length;
+
+            if (!more)
+                continue;
+            used = strlen(text);
+            length = strlen(more) + 1;
+            if (used + 1 + length > sizeof list->items[i])
+                break; /* never: together they are shorter than all items */
+            text[used] = ';';
+            memcpy(text + used + 1, more, length);
+            part++;
+            k = -1;
+        }
+    }
+    for (int i = 0; i < list->n; i++) {
+        if (is_part(list->items[i]))
+            continue;
+        if (n < i)
+            memcpy(list->items[n], list->items[i], sizeof list->items[n]);
+        n++;
+    }
+    list->n = n;
+}
+
 static mo_option_list borrow_list(const mo_provenance_list *list,
                                   const char **texts)
 {
@@ -250,6 +307,7 @@ mo_status mo_answer_provenance(const mo_solution *solution,
         }
         n++;
     }
+    join_lists(&origin->shapes);
     if (status == MO_OK && origin->has_digest)
         origin->edited = n > MO_IDENTITY_NAMES ||
                          mo_identity_digest(names, n) != origin->digest;

@@ -16,6 +16,7 @@
 #include "driver/exec/output_npy.h"
 #include "driver/exec/rank_binding.h"
 #include "driver/exec/request_files.h"
+#include "driver/exec/shape_job.h"
 #include "cli/exec_report.h"
 #include "driver/exec/device_units.h"
 #include "cli/exec_version.h"
@@ -227,6 +228,9 @@ static mo_status pack_bundle(mo_exec_options *o, const char *path,
     mo_exec_job job = { 0 };
     mo_status status = mo_exec_job_load(o, path, &job, err);
 
+    /* The shapes of one graph have its weights. */
+    if (status == MO_OK && job.valid && mo_exec_job_has_shapes(&job))
+        status = mo_exec_job_take_shape(o, &job, err);
     if (status == MO_OK && !job.valid) {
         mo_cli_exec_log_invalid(o, path, &job);
         o->code = MO_EXIT_VIOLATION;
@@ -404,6 +408,10 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
         return MO_OK;
     }
     if (status == MO_OK)
+        status = is_stream && (o->inputs_folder || o->batch > 0)
+                     ? mo_exec_job_keep_shapes(o, &w->job, err)
+                     : mo_exec_job_take_shape(o, &w->job, err);
+    if (status == MO_OK)
         choose_precision(o, w);
     if (status == MO_OK && w->job.review.evaluation.n_further > 0)
         return run_copies(o, path, w, err);
@@ -515,6 +523,15 @@ int main(int argc, char **argv)
         { 0, "inputs", "DIR",
           "inputs of requests, DIR/0000/NAME.npy, ...; - is standard input",
           MO_OPTION_TEXT, .to = &o.inputs_folder },
+        { 0, "shapes-max", "N",
+          "run shapes that were not placed, with up to N plans (default 0)",
+          MO_OPTION_INT, .to = &o.shapes_max, .min = 0, .max = 1e6 },
+        { 0, "batch", "N",
+          "run up to N requests of one shape as a batch that was placed",
+          MO_OPTION_INT, .to = &o.batch, .min = 2, .max = 1e6 },
+        { 0, "wait", "US",
+          "wait so long for the next request of a batch (default 0)",
+          MO_OPTION_DOUBLE, .to = &o.wait_us, .min = 0, .max = 1e9 },
         { 0, "generate", "TOKENS",
           "generate so many tokens by a workload of a prompt and a token",
           MO_OPTION_INT, .to = &o.generate, .min = 1, .max = 1e8 },

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/minmax.h"
+#include "driver/exec/request_batches.h"
 #include "driver/exec/request_files.h"
 #include "driver/exec/resource_loads.h"
 #include "exec/measure/host_load.h"
@@ -84,6 +85,7 @@ static void rescue_report(const mo_exec_options *o,
 
 static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
                               const mo_exec_requests *requests,
+                              const mo_exec_batches *batches,
                               const mo_pipeline_result *result,
                               const mo_measure_load *load, mo_error *err)
 {
@@ -125,6 +127,19 @@ static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
         s->job->alone ? MO_CONGESTION_NONE : r->regime.congestion, &t.resources,
         &t.n_resources, err);
 
+    if (batches) {
+        const mo_exec_batch_counts counts = mo_exec_batches_count(batches);
+
+        t.n_batches = counts.n_batches;
+        t.n_requests = counts.n_requests;
+        t.n_completed = counts.n_completed;
+        t.period_ns = (int64_t) ((double) t.period_ns * (double) t.n_batches /
+                                 (double) mo_max_i64(t.n_completed, 1));
+        t.trusted = false; /* sizes of batches are not known before */
+    }
+    /* Those of several shapes are as frequent. */
+    for (int i = 0; i < t.n_resources && s->job->plan->n_phases > 0; i++)
+        t.resources[i].predicted_ns /= s->job->plan->n_phases;
     if (status == MO_OK)
         status = fill_devices(s, result, &t, err);
     for (int i = 0; i < t.n_resources && status == MO_OK; i++)
@@ -206,17 +221,28 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
         .source = mo_exec_requests_read,
         .next = mo_exec_requests_from_stdin(o) ? mo_exec_requests_next : NULL,
         .sink = mo_exec_requests_write,
+        .phase = job->plan->phases ? mo_exec_requests_phase : NULL,
         .context = &requests,
         .interrupt = &stream->signals->number,
     };
     mo_pipeline_result result = { 0 };
+    mo_exec_batches *batches = NULL;
     mo_measure_load load;
     mo_status status = MO_OK;
 
     if (rank == 0)
         status = mo_exec_requests_open(o, job->review.problem.fine, job->plan,
                                        stream->signals, &requests, err);
+    if (rank == 0 && status == MO_OK && o->batch > 0)
+        status =
+            mo_exec_batches_new(&requests, o->batch, o->wait_us, &batches, err);
     options.n_requests = requests.n;
+    if (batches) {
+        options.next = mo_exec_batches_next;
+        options.sink = mo_exec_batches_write;
+        options.phase = mo_exec_batches_phase;
+        options.context = batches;
+    }
     mo_measure_load_read(NULL, &load);
     if (status == MO_OK) {
         mo_driver_log_step(&o->logger, &requests.step, "running requests");
@@ -239,12 +265,14 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
     if (status == MO_OK && rank == 0 && stream->transport->settle)
         status = stream->transport->settle(stream->world, err);
     if (status == MO_OK && rank == 0)
-        status = write_report(o, stream, &requests, &result, &load, err);
+        status =
+            write_report(o, stream, &requests, batches, &result, &load, err);
     if (status == MO_OK && requests.n_failed > 0)
         o->code = MO_EXIT_FAILED;
     if (status == MO_OK && result.interrupt != 0)
         o->code = 128 + result.interrupt;
     mo_pipeline_result_clear(&result);
+    mo_exec_batches_free(batches);
     mo_exec_requests_clear(&requests);
     return status;
 }

@@ -16,7 +16,9 @@ struct mo_input {
     char *made_name;   /* of a file in the folder that was given, or NULL */
     mo_reader *reader; /* NULL when the bytes are in memory */
     char *block;       /* of the reader */
-    const char *rest;  /* in memory: the bytes not returned yet */
+    const char *data;  /* in memory, also compressed; else NULL */
+    size_t n_data;
+    const char *rest; /* in memory: the bytes not returned yet */
     size_t n_rest;
     bool begun;
     bool is_checked;    /* what it begins with may be XML, or need not be */
@@ -98,10 +100,22 @@ mo_status mo_input_memory(const char *name, const char *data, size_t size,
     if (status == MO_OK)
         status = input_new(name, reader, input, err);
     if (status == MO_OK) {
-        (*input)->rest = data;
-        (*input)->n_rest = size;
+        (*input)->data = (*input)->rest = data;
+        (*input)->n_data = (*input)->n_rest = size;
     }
     return status;
+}
+
+mo_status mo_input_reopen(const mo_input *input, mo_input **again,
+                          mo_error *err)
+{
+    if (input->data)
+        return mo_input_memory(input->name, input->data, input->n_data, again,
+                               err);
+    if (strcmp(input->name, MO_READER_STDIN) == 0)
+        return mo_fail_at(err, MO_E_USAGE, input->name, 0,
+                          "can be read only once; give a file");
+    return mo_input_open(input->name, again, err);
 }
 
 void mo_input_close(mo_input *input)

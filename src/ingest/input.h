@@ -30,6 +30,11 @@ mo_status mo_input_open(const char *path, mo_input **input, mo_error *err);
 mo_status mo_input_memory(const char *name, const char *data, size_t size,
                           mo_input **input, mo_error *err);
 
+/* Opens the file or memory of an input once more, from its beginning; input
+ * must outlive *again.  Fails with MO_E_USAGE for standard input. */
+mo_status mo_input_reopen(const mo_input *input, mo_input **again,
+                          mo_error *err);
+
 void mo_input_close(mo_input *input);
 
 /* Returns the path, or MO_READER_STDIN; owned by the input. */

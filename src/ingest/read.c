@@ -235,7 +235,9 @@ mo_status mo_read_input(mo_input *input, const mo_read_options *options,
     mo_status status = choose_format(input, &f, err);
 
     if (status == MO_OK)
-        status = read_format(input, f, options, &g, err);
+        status = f->read != mo_workload_read && mo_workload_has_shapes(options)
+                     ? mo_workload_read_shapes(input, options, &g, err)
+                     : read_format(input, f, options, &g, err);
     files = mo_input_files(input, &n_files);
     if (status == MO_OK && !g->phases)
         status = mo_work_fill(g, err);

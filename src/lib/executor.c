@@ -1,160 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The executor of the library: a pipeline of requests (exec/runtime/pipeline)
- * that a thread of its own runs until the executor is freed.
- *
- *     submit -> queue -> next -> slots of the devices -> sink -> wait
- *
- * A request is a node of a list from its submission to its wait. The pipeline
- * numbers requests in the order in which it takes them from the queue.
+ * The executor of the library: a phase of an engine (lib/engine.h). Executors
+ * of one moirai_executor_open() share a cache. Its first engine has a phase for
+ * each shape that was placed; another shape has an engine of its own.
  */
 #include <config.h>
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "driver/exec/shape_job.h"
 #include "exec/plan/ir/plan_json.h"
-#include "exec/runtime/pipeline/pipeline.h"
-#include "exec/tensor/mmap_file.h"
-#include "lib/run_setup.h"
+#include "lib/engine.h"
+#include "lib/shapes.h"
 
-/* Milliseconds between two looks at a pipeline that has stopped by itself. */
-enum { STOP_MS = 100 };
-
-typedef struct request {
-    struct request *next;
-    int64_t ticket;
-    int64_t number; /* of the pipeline; -1: not taken yet */
-    const void *const *inputs;
-    void *const *outputs;
-    bool done;
-    mo_error failure; /* MO_OK: none */
-} request;
+typedef struct cache {
+    atomic_int references;
+    mo_lib_engine *first;
+    pthread_mutex_t lock;   /* of all that follows */
+    mo_lib_engine **others; /* of other shapes, the last used first */
+    int n_others, n_plans;  /* n_plans: made so far */
+} cache;
 
 struct moirai_executor {
-    mo_lib_run run;
-    mo_tensor_desc *outputs; /* by output of the plan */
-
-    pthread_t thread;
-    bool has_thread;
-    pthread_mutex_t lock; /* of all that follows */
-    pthread_cond_t changed;
-    request *requests; /* the oldest first */
-    int64_t next_ticket;
-    bool closing, ended;
-    mo_error failure; /* of the pipeline */
+    cache *cache;          /* retained */
+    mo_lib_engine *engine; /* retained; perhaps dropped from the cache */
+    int phase;
 };
 
-/* The lock is held. Returns the oldest request that is not taken, or NULL. */
-static request *first_waiting(const moirai_executor *e)
+static void release(cache *c)
 {
-    request *r = e->requests;
-
-    while (r && r->number >= 0)
-        r = r->next;
-    return r;
+    if (!c || !mo_lib_release(&c->references))
+        return;
+    for (int i = 0; i < c->n_others; i++)
+        mo_lib_engine_release(c->others[i]);
+    free(c->others);
+    mo_lib_engine_release(c->first);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
 }
 
-/* mo_pipeline_next: waits for a request, and borrows its inputs. */
-static mo_status take_request(void *context, int64_t number,
-                              const atomic_bool *stopped,
-                              mo_tensor_dense *inputs, bool *end, mo_error *err)
+static mo_status make_executor(cache *c, mo_lib_engine *engine, int phase,
+                               moirai_executor **executor, mo_error *err)
 {
-    moirai_executor *e = context;
-    const mo_exec_plan *plan = e->run.job.plan;
-    request *r;
+    moirai_executor *made = calloc(1, sizeof *made);
 
-    (void) err;
-    pthread_mutex_lock(&e->lock);
-    while (!(r = first_waiting(e)) && !e->closing && !atomic_load(stopped)) {
-        struct timespec until;
-
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += STOP_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        pthread_cond_timedwait(&e->changed, &e->lock, &until);
-    }
-    if (r)
-        r->number = number;
-    pthread_mutex_unlock(&e->lock);
-    *end = !r;
-    for (int i = 0; r && i < plan->n_inputs; i++)
-        inputs[i] = (mo_tensor_dense){
-            .desc = plan->inputs[i].desc,
-            .data = (void *) (uintptr_t) r->inputs[i],
-        };
+    if (!made)
+        return mo_fail_memory(err);
+    *made = (moirai_executor){ c, engine, phase };
+    mo_lib_retain(&c->references);
+    mo_lib_engine_retain(engine);
+    *executor = made;
     return MO_OK;
-}
-
-/* mo_pipeline_sink: copies outputs into the buffers of the request. */
-static mo_status finish_request(void *context, int64_t number,
-                                const mo_tensor_dense *outputs,
-                                const mo_error *failure, mo_error *err)
-{
-    moirai_executor *e = context;
-    const mo_exec_plan *plan = e->run.job.plan;
-    request *r;
-
-    pthread_mutex_lock(&e->lock);
-    for (r = e->requests; r && r->number != number;)
-        r = r->next;
-    pthread_mutex_unlock(&e->lock);
-    if (!r)
-        return mo_fail(err, MO_E_USAGE, "a request has vanished");
-    for (int i = 0; outputs && i < plan->n_outputs; i++)
-        if (r->outputs[i])
-            memcpy(r->outputs[i], outputs[i].data,
-                   (size_t) mo_tensor_desc_bytes(&outputs[i].desc));
-    if (failure)
-        r->failure = *failure;
-    else if (mo_mmap_file_has_failed())
-        mo_mmap_file_check_all(&r->failure);
-    pthread_mutex_lock(&e->lock);
-    r->done = true;
-    pthread_cond_broadcast(&e->changed);
-    pthread_mutex_unlock(&e->lock);
-    return MO_OK;
-}
-
-/* When the pipeline ends by itself, what was submitted fails with its error. */
-static void *serve(void *context)
-{
-    moirai_executor *e = context;
-    mo_error err = { 0 };
-    const mo_pipeline_options options = { .n_requests = INT64_MAX / 4,
-                                          .next = take_request,
-                                          .sink = finish_request,
-                                          .context = e };
-    mo_status status = mo_lib_run_pipeline(&e->run, options, &err);
-
-    pthread_mutex_lock(&e->lock);
-    e->ended = true;
-    e->failure = err;
-    if (status == MO_OK)
-        mo_fail(&e->failure, MO_E_USAGE, "the executor has ended");
-    for (request *r = e->requests; r; r = r->next)
-        if (!r->done) {
-            r->failure = e->failure;
-            r->done = true;
-        }
-    pthread_cond_broadcast(&e->changed);
-    pthread_mutex_unlock(&e->lock);
-    return NULL;
-}
-
-static mo_status start_thread(moirai_executor *e, mo_error *err)
-{
-    int failure = pthread_create(&e->thread, NULL, serve, e);
-
-    e->has_thread = failure == 0;
-    if (failure == 0)
-        return MO_OK;
-    errno = failure;
-    return mo_fail_errno(err, NULL, "cannot start a thread");
 }
 
 moirai_status moirai_executor_open(const moirai_placement *placement,
@@ -163,55 +61,154 @@ moirai_status moirai_executor_open(const moirai_placement *placement,
                                    moirai_error *err)
 {
     mo_error *e = mo_lib_error(err);
-    moirai_executor *made = calloc(1, sizeof *made);
+    cache *c = calloc(1, sizeof *c);
     mo_status status;
 
-    if (!made)
+    if (!c)
         return mo_lib_status(mo_fail_memory(e));
-    pthread_mutex_init(&made->lock, NULL);
-    pthread_cond_init(&made->changed, NULL);
-    status = mo_lib_run_open(placement, options, 0, &made->run, e);
+    atomic_init(&c->references, 1);
+    pthread_mutex_init(&c->lock, NULL);
+    status = mo_lib_engine_open(placement, &mo_lib_settings_of(options)->exec,
+                                &c->first, e);
     if (status == MO_OK) {
-        int n = made->run.job.plan->n_outputs;
-
-        made->outputs = calloc((size_t) n + 1, sizeof *made->outputs);
-        for (int i = 0; made->outputs && i < n; i++)
-            made->outputs[i] = mo_plan_output_desc(made->run.job.plan, i);
-        status = made->outputs ? MO_OK : mo_fail_memory(e);
+        c->n_plans = mo_lib_engine_n_phases(c->first);
+        status = make_executor(c, c->first, 0, executor, e);
     }
-    if (status == MO_OK)
-        status = start_thread(made, e);
-    if (status == MO_OK)
-        *executor = made;
-    else
-        moirai_executor_free(made);
+    release(c);
     return mo_lib_status(status);
 }
 
 void moirai_executor_free(moirai_executor *executor)
 {
-    moirai_executor *e = executor;
-
-    if (!e)
+    if (!executor)
         return;
-    if (e->has_thread) {
-        pthread_mutex_lock(&e->lock);
-        e->closing = true;
-        pthread_cond_broadcast(&e->changed);
-        pthread_mutex_unlock(&e->lock);
-        pthread_join(e->thread, NULL);
-    }
-    while (e->requests) {
-        request *r = e->requests;
+    mo_lib_engine_release(executor->engine);
+    release(executor->cache);
+    free(executor);
+}
 
-        e->requests = r->next;
-        free(r);
+static const mo_plan_input *find_inputs(const mo_lib_engine *e, int phase)
+{
+    return mo_lib_engine_run(e)->job.plan->inputs +
+           mo_lib_engine_first_input(e, phase);
+}
+
+static int count_inputs(const mo_lib_engine *e, int phase)
+{
+    return mo_lib_engine_first_input(e, phase + 1) -
+           mo_lib_engine_first_input(e, phase);
+}
+
+/* Returns the phase whose inputs have these shapes, or -1. */
+static int match_phase(const mo_lib_engine *e, const moirai_tensor *inputs,
+                       int n)
+{
+    for (int p = 0; p < mo_lib_engine_n_phases(e); p++) {
+        int at = 0;
+
+        while (at < n && at < count_inputs(e, p)) {
+            const mo_shape *own = &find_inputs(e, p)[at].desc.shape;
+
+            if (own->rank != inputs[at].rank ||
+                (own->rank > 0 &&
+                 memcmp(own->dims, inputs[at].dims,
+                        (size_t) own->rank * sizeof *own->dims) != 0))
+                break;
+            at++;
+        }
+        if (at == n && n == count_inputs(e, p))
+            return p;
     }
-    mo_lib_run_clear(&e->run);
-    free(e->outputs);
-    pthread_cond_destroy(&e->changed);
-    pthread_mutex_destroy(&e->lock);
-    free(e);
+    return -1;
+}
+
+/* Opens an engine for a shape that was not placed; the cache is locked. */
+static mo_status open_other(cache *c, const moirai_tensor *inputs, int n,
+                            mo_error *err)
+{
+    const mo_lib_run *run = mo_lib_engine_run(c->first);
+    int64_t most = run->options.shapes_max;
+    moirai_placement *placement = NULL;
+    mo_lib_engine *made = NULL;
+    mo_path_list shapes = { 0 };
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < n && status == MO_OK; i++)
+        status = mo_lib_shape_append(find_inputs(c->first, 0)[i].name,
+                                     &inputs[i], &shapes, err);
+    if (status == MO_OK && most == 0)
+        status = mo_exec_shape_fail(run->job.review.problem.fine, &shapes, err);
+    if (status == MO_OK && !c->others) {
+        c->others = calloc((size_t) most, sizeof(mo_lib_engine *));
+        status = c->others ? MO_OK : mo_fail_memory(err);
+    }
+    /* Its memory is free for the new one. */
+    if (status == MO_OK && c->n_others == most)
+        mo_lib_engine_release(c->others[--c->n_others]);
+    if (status == MO_OK)
+        status = mo_lib_placement_at(run->placement, &shapes, &placement, err);
+    if (status == MO_OK)
+        status = mo_lib_engine_open(placement, &run->options, &made, err);
+    if (status == MO_OK) {
+        c->others[c->n_others++] = made;
+        c->n_plans++;
+    } else
+        mo_error_set_location(err, run->job.review.located.graph, 0);
+    moirai_placement_free(placement);
+    mo_path_list_clear(&shapes);
+    return status;
+}
+
+/* Sets *other to the engine of a shape that was not placed; the cache is
+ * locked. */
+static mo_status find_other(cache *c, const moirai_tensor *inputs, int n,
+                            mo_lib_engine **other, mo_error *err)
+{
+    mo_status status = MO_OK;
+    int at = 0;
+
+    while (at < c->n_others && match_phase(c->others[at], inputs, n) < 0)
+        at++;
+    if (at == c->n_others) {
+        status = open_other(c, inputs, n, err);
+        at = c->n_others - 1;
+    }
+    if (status != MO_OK)
+        return status;
+    *other = c->others[at];
+    memmove(c->others + 1, c->others, (size_t) at * sizeof(mo_lib_engine *));
+    c->others[0] = *other;
+    return MO_OK;
+}
+
+moirai_status moirai_executor_at(moirai_executor *executor,
+                                 const moirai_tensor *inputs,
+                                 moirai_executor **shaped, moirai_error *err)
+{
+    cache *c = executor->cache;
+    int n = count_inputs(c->first, 0);
+    int phase = match_phase(c->first, inputs, n);
+    mo_lib_engine *engine = c->first;
+    mo_status status = MO_OK;
+
+    pthread_mutex_lock(&c->lock);
+    if (phase < 0)
+        status = find_other(c, inputs, n, &engine, mo_lib_error(err));
+    if (status == MO_OK)
+        status = make_executor(c, engine, phase < 0 ? 0 : phase, shaped,
+                               mo_lib_error(err));
+    pthread_mutex_unlock(&c->lock);
+    return mo_lib_status(status);
+}
+
+int moirai_executor_n_plans(moirai_executor *executor)
+{
+    int n;
+
+    pthread_mutex_lock(&executor->cache->lock);
+    n = executor->cache->n_plans;
+    pthread_mutex_unlock(&executor->cache->lock);
+    return n;
 }
 
 static void describe(const char *name, const mo_tensor_desc *desc,
@@ -229,33 +226,37 @@ static void describe(const char *name, const mo_tensor_desc *desc,
 
 int moirai_executor_n_inputs(const moirai_executor *executor)
 {
-    return executor->run.job.plan->n_inputs;
+    return count_inputs(executor->engine, executor->phase);
 }
 
 int moirai_executor_n_outputs(const moirai_executor *executor)
 {
-    return executor->run.job.plan->n_outputs;
+    return mo_lib_engine_first_output(executor->engine, executor->phase + 1) -
+           mo_lib_engine_first_output(executor->engine, executor->phase);
 }
 
 int moirai_executor_input(const moirai_executor *executor, int i,
                           moirai_tensor *tensor)
 {
-    const mo_exec_plan *plan = executor->run.job.plan;
+    const mo_plan_input *inputs =
+        find_inputs(executor->engine, executor->phase);
 
-    if (i < 0 || i >= plan->n_inputs)
+    if (i < 0 || i >= moirai_executor_n_inputs(executor))
         return -1;
-    describe(plan->inputs[i].name, &plan->inputs[i].desc, tensor);
+    describe(inputs[i].name, &inputs[i].desc, tensor);
     return 0;
 }
 
 int moirai_executor_output(const moirai_executor *executor, int i,
                            moirai_tensor *tensor)
 {
-    const mo_exec_plan *plan = executor->run.job.plan;
+    const mo_lib_engine *e = executor->engine;
+    int at = mo_lib_engine_first_output(e, executor->phase) + i;
 
-    if (i < 0 || i >= plan->n_outputs)
+    if (i < 0 || i >= moirai_executor_n_outputs(executor))
         return -1;
-    describe(plan->outputs[i].name, &executor->outputs[i], tensor);
+    describe(mo_lib_engine_run(e)->job.plan->outputs[at].name,
+             mo_lib_engine_output(e, at), tensor);
     return 0;
 }
 
@@ -264,65 +265,22 @@ moirai_status moirai_executor_submit(moirai_executor *executor,
                                      void *const *outputs, int64_t *ticket,
                                      moirai_error *err)
 {
-    moirai_executor *e = executor;
-    request **end = &e->requests, *r = calloc(1, sizeof *r);
-    mo_status status = MO_OK;
+    mo_error *e = mo_lib_error(err);
 
-    for (int i = 0; i < e->run.job.plan->n_inputs; i++)
+    for (int i = 0; i < moirai_executor_n_inputs(executor); i++)
         if (!inputs[i])
-            status = mo_fail(mo_lib_error(err), MO_E_USAGE,
-                             "input '%.80s' has no bytes",
-                             e->run.job.plan->inputs[i].name);
-    if (!r)
-        status = mo_fail_memory(mo_lib_error(err));
-    if (status != MO_OK) {
-        free(r);
-        return mo_lib_status(status);
-    }
-    r->number = -1;
-    r->inputs = inputs;
-    r->outputs = outputs;
-    pthread_mutex_lock(&e->lock);
-    r->ticket = *ticket = e->next_ticket++;
-    r->done = e->ended;
-    if (e->ended)
-        r->failure = e->failure;
-    while (*end)
-        end = &(*end)->next;
-    *end = r;
-    pthread_cond_broadcast(&e->changed);
-    pthread_mutex_unlock(&e->lock);
-    return MOIRAI_OK;
+            return mo_lib_status(mo_fail(
+                e, MO_E_USAGE, "input '%.80s' has no bytes",
+                find_inputs(executor->engine, executor->phase)[i].name));
+    return mo_lib_status(mo_lib_engine_submit(executor->engine, executor->phase,
+                                              inputs, outputs, ticket, e));
 }
 
 moirai_status moirai_executor_wait(moirai_executor *executor, int64_t ticket,
                                    moirai_error *err)
 {
-    moirai_executor *e = executor;
-    request **at = &e->requests, *r;
-    mo_status status;
-
-    pthread_mutex_lock(&e->lock);
-    while (*at && (*at)->ticket != ticket)
-        at = &(*at)->next;
-    r = *at;
-    while (r && !r->done)
-        pthread_cond_wait(&e->changed, &e->lock);
-    /* Others may have been removed meanwhile. */
-    for (at = &e->requests; *at && *at != r;)
-        at = &(*at)->next;
-    if (r)
-        *at = r->next;
-    pthread_mutex_unlock(&e->lock);
-    if (!r)
-        return mo_lib_status(mo_fail(mo_lib_error(err), MO_E_USAGE,
-                                     "there is no request %lld to wait for",
-                                     (long long) ticket));
-    status = r->failure.status;
-    if (status != MO_OK && err)
-        *mo_lib_error(err) = r->failure;
-    free(r);
-    return mo_lib_status(status);
+    return mo_lib_status(
+        mo_lib_engine_wait(executor->engine, ticket, mo_lib_error(err)));
 }
 
 moirai_status moirai_executor_run(moirai_executor *executor,
@@ -347,6 +305,6 @@ moirai_status moirai_executor_write_plan(const moirai_executor *executor,
         mo_lib_open_output(path, write, context, &out, mo_lib_error(err));
 
     if (status == MO_OK)
-        mo_plan_write_json(executor->run.job.plan, out);
+        mo_plan_write_json(mo_lib_engine_run(executor->engine)->job.plan, out);
     return mo_lib_status(mo_lib_close_output(out, status, mo_lib_error(err)));
 }

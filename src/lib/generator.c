@@ -105,7 +105,8 @@ moirai_status moirai_generator_open(const moirai_placement *placement,
         return mo_lib_status(mo_fail_memory(e));
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->changed, NULL);
-    status = mo_lib_run_open(placement, options, n_tokens, &made->run, e);
+    status = mo_lib_run_open(placement, &mo_lib_settings_of(options)->exec,
+                             n_tokens, &made->run, e);
     made->g.given = prompt;
     made->g.n_given = n_ids;
     if (status == MO_OK)

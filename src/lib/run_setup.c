@@ -19,14 +19,14 @@ static mo_status keep_text(mo_arena *arena, const char **text, mo_error *err)
 }
 
 /* Copies the options of execution: those of the caller may be freed. */
-static mo_status keep_options(mo_lib_run *run, const moirai_options *options,
+static mo_status keep_options(mo_lib_run *run, const mo_exec_options *options,
                               mo_error *err)
 {
     mo_exec_config *wants = &run->options.wants;
     const char **items;
     mo_status status = MO_OK;
 
-    run->options = mo_lib_settings_of(options)->exec;
+    run->options = *options;
     run->options.logger = (mo_driver_log){ .command = "moirai",
                                            .quiet = true,
                                            .print = mo_lib_print_message };
@@ -124,7 +124,7 @@ static mo_status make_plan(mo_lib_run *run, mo_error *err)
 }
 
 mo_status mo_lib_run_open(const moirai_placement *placement,
-                          const moirai_options *options, int64_t generate,
+                          const mo_exec_options *options, int64_t generate,
                           mo_lib_run *run, mo_error *err)
 {
     mo_status status;
@@ -133,6 +133,7 @@ mo_status mo_lib_run_open(const moirai_placement *placement,
     run->arena = mo_arena_new();
     status = run->arena ? keep_options(run, options, err) : mo_fail_memory(err);
     run->options.generate = generate;
+    run->job.by_shape = generate == 0;
     if (generate > 0)
         run->options.in_flight = 1;
     return status == MO_OK ? make_plan(run, err) : status;

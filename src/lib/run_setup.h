@@ -21,10 +21,10 @@ typedef struct mo_lib_run {
 } mo_lib_run;
 
 /* Copies the options and makes the plan; generate: the number of tokens of a
- * workload, or 0. *run begins as zeros; the caller clears it, also after a
+ * workload, or 0: its phases are shapes of inputs. *run begins as zeros; the caller clears it, also after a
  * failure. */
 mo_status mo_lib_run_open(const moirai_placement *placement,
-                          const moirai_options *options, int64_t generate,
+                          const mo_exec_options *options, int64_t generate,
                           mo_lib_run *run, mo_error *err);
 void mo_lib_run_clear(mo_lib_run *run);
 

@@ -66,6 +66,8 @@ static void make_table(mo_lib_settings *s, table *t)
           .max = 9e15 },
         { 0, "random-weights", "SEED", NULL, MO_OPTION_INT,
           .to = &s->exec.weights, .min = 0, .max = 9e15 },
+        { 0, "shapes-max", "N", NULL, MO_OPTION_INT, .to = &s->exec.shapes_max,
+          .min = 0, .max = 1e6 },
         { 0, "format", "FORMAT", NULL, MO_OPTION_TEXT, .to = &s->format,
           .choices = "lp|mps|html|text|svg|json|trace" },
         { 0, "graph", "FILE", NULL, MO_OPTION_TEXT, .to = &s->graph },

@@ -72,7 +72,7 @@ static void put_period(const mo_report_throughput *t, mo_out *out)
     if (t->trusted) {
         put_time("predicted   ", t->predicted_period_ns, out);
         mo_out_text(out, " a request\n");
-    } else
+    } else if (t->n_batches == 0)
         mo_out_printf(out, "%-12s%s\n", "predicted", MO_REPORT_NO_PREDICTION);
     if (t->n_completed == 0)
         return;
@@ -140,6 +140,10 @@ void mo_report_throughput_text(const mo_report_throughput *t, mo_out *out)
     mo_out_printf(out, "%-12s%lld of %lld done, %d in flight\n", "requests",
                   (long long) t->n_completed, (long long) t->n_requests,
                   t->in_flight);
+    if (t->n_batches > 0)
+        mo_out_printf(out, "%-12s%lld, of %.3g requests each\n", "batches",
+                      (long long) t->n_batches,
+                      (double) t->n_completed / (double) t->n_batches);
     if (t->stopped_by)
         mo_out_printf(out, "%-12sby %s\n", "stopped", t->stopped_by);
     if (t->load)
@@ -240,6 +244,8 @@ void mo_report_throughput_json(const mo_report_throughput *t, mo_out *out)
     mo_json_put_int(&w, "in_flight", t->in_flight);
     mo_json_put_int(&w, "requests", t->n_requests);
     mo_json_put_int(&w, "completed", t->n_completed);
+    if (t->n_batches > 0)
+        mo_json_put_int(&w, "batches", t->n_batches);
     if (t->stopped_by)
         mo_json_put_text(&w, "stopped_by", t->stopped_by);
     mo_json_put_us(&w, "period_us", t->period_ns);

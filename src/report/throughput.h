@@ -54,6 +54,7 @@ typedef struct mo_report_throughput {
 
     int in_flight;
     int64_t n_requests, n_completed;
+    int64_t n_batches; /* that they were run in; 0: each by itself */
     const char *stopped_by; /* "SIGTERM": requests were left out; or NULL */
     int64_t wall_ns, period_ns, predicted_period_ns;
     int n_steady; /* periods that were measured; 0: none */

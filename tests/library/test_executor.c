@@ -163,6 +163,86 @@ START_TEST(an_executor_computes_what_the_framework_does)
 }
 END_TEST
 
+/* The executor of a shape, of which dims[0] is n. */
+static moirai_executor *executor_at(moirai_executor *e, int64_t n)
+{
+    moirai_executor *shaped = NULL;
+    moirai_tensor in;
+    int64_t dims[8];
+
+    ck_assert_int_eq(moirai_executor_input(e, 0, &in), 0);
+    memcpy(dims, in.dims, (size_t) in.rank * sizeof *dims);
+    dims[0] = n;
+    in.dims = dims;
+    moirai_executor_at(e, &in, &shaped, &why);
+    return shaped;
+}
+
+START_TEST(shapes_have_executors_that_outlive_each_other)
+{
+    char path[4096];
+    moirai_graph *fine = NULL;
+    moirai_cluster *c = NULL;
+    moirai_instance *x = NULL;
+    moirai_placement *p = NULL;
+    moirai_options *o = NULL;
+    moirai_executor *first = NULL, *second;
+    moirai_tensor in, out;
+    mo_tensor_dense input = { 0 };
+    mo_error unread = { 0 };
+    float one[10], two[20], *images;
+    const void *inputs[1];
+    void *outputs[1] = { one };
+
+    OK(moirai_options_new(&o, &why));
+    OK(moirai_options_set(o, "shape", "image=1,3,16,16;2,3,16,16", &why));
+    OK(moirai_options_set(o, "method", "heft", &why));
+    OK(moirai_options_set(o, "threads", "1", &why));
+    OK(moirai_options_set(o, "shapes-max", "1", &why));
+    OK(moirai_graph_read(example("model.onnx", path, sizeof path), o, &fine,
+                         &why));
+    OK(moirai_cluster_read(example("model.cluster.xml", path, sizeof path), &c,
+                           &why));
+    OK(moirai_instance_new(fine, c, NULL, NULL, &x, &why));
+    OK(moirai_place(x, o, &p, &why));
+    OK(moirai_executor_open(p, o, &first, &why));
+    ck_assert_int_eq(moirai_executor_n_plans(first), 2);
+    second = executor_at(first, 2);
+    ck_assert_msg(second != NULL, "%s", why.text);
+    ck_assert_int_eq(moirai_executor_input(second, 0, &in), 0);
+    ck_assert_int_eq(moirai_executor_output(second, 0, &out), 0);
+    ck_assert_int_eq(moirai_executor_output(second, 1, &out), -1);
+    ck_assert_int_eq(in.dims[0], 2);
+    ck_assert_uint_eq(out.bytes, sizeof two);
+    /* Its batch is fixed in the file. */
+    ck_assert_ptr_null(executor_at(second, 3));
+    ck_assert_ptr_nonnull(strstr(why.text, "dimensions are fixed"));
+    ck_assert_int_eq(moirai_executor_n_plans(second), 2);
+    MUST(
+        mo_npy_read(example("input0.npy", path, sizeof path), &input, &unread));
+    inputs[0] = input.data;
+    OK(moirai_executor_run(first, inputs, outputs, &why));
+    moirai_executor_free(first);
+    images = malloc(in.bytes);
+    ck_assert_ptr_nonnull(images);
+    memcpy(images, input.data, in.bytes / 2);
+    memcpy((char *) images + in.bytes / 2, input.data, in.bytes / 2);
+    inputs[0] = images;
+    outputs[0] = two;
+    OK(moirai_executor_run(second, inputs, outputs, &why));
+    for (int i = 0; i < 20; i++)
+        ck_assert_float_eq_tol(two[i], one[i % 10], 1e-5F);
+    free(images);
+    mo_tensor_clear(&input);
+    moirai_executor_free(second);
+    moirai_placement_free(p);
+    moirai_instance_free(x);
+    moirai_cluster_free(c);
+    moirai_graph_free(fine);
+    moirai_options_free(o);
+}
+END_TEST
+
 START_TEST(a_report_is_written)
 {
     moirai_placement *p = place_example();
@@ -231,6 +311,7 @@ SUITE(executor)
 {
     TEST(an_instance_is_of_the_coarse_graph_unless_fusion_is_none);
     TEST(an_executor_computes_what_the_framework_does);
+    TEST(shapes_have_executors_that_outlive_each_other);
     TEST(a_placement_of_numbers_alone_cannot_run);
     TEST(a_report_is_written);
     TEST(this_machine_is_a_cluster);

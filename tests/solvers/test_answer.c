@@ -292,6 +292,49 @@ START_TEST(an_edit_of_the_identity_is_noticed)
 }
 END_TEST
 
+/* In any order of the columns; what does not fit is cut as a whole. */
+START_TEST(lists_of_shapes_take_several_columns)
+{
+    static const char *shapes[] = {
+        "ids=1,16;1,32;1,48;1,64;1,80;1,96;1,112;1,128;2,16;2,32;2,48;2,64;"
+        "2,80;2,96;2,112;2,128;8,16;8,32;8,64;8,128",
+        "n=5", "x=y=1,2,3;1,2,4;1,2,5;1,2,6;1,2,7;1,2,8;1,2,9;1,2,10;1,2,11",
+        NULL
+    };
+    const int backwards[] = { 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0 };
+    mo_instance x = { .cluster_digest = 2, .digest = 3 };
+    mo_identity_options options = {
+        .formulation = "compact",
+        .fusion = "default",
+        .unit_ns = 10,
+        .read = { .shapes = { .items = shapes, .count = 3 } },
+    };
+    char text[2048];
+    mo_identity identity;
+    mo_provenance found;
+
+    mo_identity_make(&x, &options, &identity);
+    ck_assert_int_le(identity.n, COUNT(backwards));
+    for (int i = 0; i < 2; i++) {
+        write_identity(&identity,
+                       i ? backwards + COUNT(backwards) - identity.n : NULL,
+                       text, sizeof text);
+        found = read_identity(text);
+        ck_assert_int_eq(found.shapes.n, 3);
+        ck_assert(!found.edited && !found.shapes.is_cut);
+        for (int k = 0; k < 3; k++)
+            ck_assert_str_eq(found.shapes.items[i ? 2 - k : k], shapes[k]);
+    }
+    options.read.shapes.count = 4;
+    shapes[3] = shapes[0];
+    mo_identity_make(&x, &options, &identity);
+    write_identity(&identity, NULL, text, sizeof text);
+    found = read_identity(text);
+    ck_assert(found.shapes.is_cut);
+    ck_assert_int_eq(found.shapes.n, 3);
+}
+END_TEST
+
 static const char *const no_identities[] = {
     "moirai_g_0000000000000001 0\n",
     "moirai_g_0000000000000001 0.5\n",
@@ -479,6 +522,7 @@ SUITE(answer)
     EACH(a_change_is_refused_or_harmless, COUNT(changes));
     TEST(identity_is_read);
     TEST(an_edit_of_the_identity_is_noticed);
+    TEST(lists_of_shapes_take_several_columns);
     EACH(a_broken_identity_is_refused, COUNT(no_identities));
     TEST(tensors_sent_once_are_found);
     EACH(placements_are_told_from_solutions, COUNT(listings));

@@ -11,7 +11,7 @@ from typing import (TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional,
                     Sequence, Set, Tuple)
 
 from ._library import (Handle, MoiraiError, Path, Status, TensorBuffer, call,
-                       output, query, text_of)
+                       create, output, query, text_of)
 
 if TYPE_CHECKING:
     import numpy
@@ -109,17 +109,54 @@ class Executor(Handle):
     thread may call run() and submit(); in_flight requests run at a time.  A
     process that was forked opens an executor of its own.
 
-    inputs, outputs: the tensors of the network, in their order.
+    A placement of several shapes runs inputs of any of them; with shapes_max
+    other shapes are planned when they are used first.
+
+    inputs, outputs: the tensors of the network, in their order; of several
+    shapes those of the first.
     """
 
-    def __init__(self, handle: int, placement: Any) -> None:
+    def __init__(self, handle: int, placement: Any,
+                 several: bool = False) -> None:
         super().__init__("executor", handle)
         self._placement = placement
+        # By shapes of inputs: executors of one shape each.
+        self._several = several or self.n_plans > 1
+        self._shaped: Dict[Tuple[Tuple[int, ...], ...], Executor] = {}
         # Of submitting and closing; all requests that have not ended.
         self._lock = threading.Lock()
         self._pending: Set[Buffers] = set()
         self.inputs = self._tensors("input")
         self.outputs = self._tensors("output")
+
+    @property
+    def n_plans(self) -> int:
+        """The number of plans that were made since it was opened: one for
+        each shape that was placed, and for each other one that was used."""
+        return int(query("executor_n_plans", self))
+
+    def _at(self, shapes: Tuple[Tuple[int, ...], ...]) -> Executor:
+        """The executor for inputs of these shapes."""
+        if shapes == tuple(one.shape for one in self.inputs):
+            return self
+        with self._lock:
+            self._check_usable()
+            found = self._shaped.get(shapes)
+            if found is None:
+                n_plans = self.n_plans
+                tensors = (TensorBuffer * len(shapes))()
+                for tensor, shape in zip(tensors, shapes):
+                    tensor.rank = len(shape)
+                    tensor.dims = (ctypes.c_int64 * len(shape))(*shape)
+                found = Executor(create("executor_at", self, tensors),
+                                 self._placement)
+                found._several = False
+                # The library frees what it has dropped for a new plan once
+                # there are no handles of it.
+                if self.n_plans > n_plans:
+                    self._shaped.clear()
+                self._shaped[shapes] = found
+        return found
 
     def _tensors(self, kind: str) -> Tuple[Tensor, ...]:
         one = TensorBuffer()
@@ -151,7 +188,12 @@ class Executor(Handle):
         """Starts a request, with the arguments of run(), and returns it.  Up
         to in_flight of them run at the same time, others wait.  Arrays must not
         be changed before its result() is there."""
-        buffers = self._buffers(inputs, named, out)
+        given = self._ordered(inputs, named)
+        if self._several:
+            shaped = self._at(tuple(shape_of(one) for one in given))
+            if shaped is not self:
+                return shaped.submit(*given, out=out)
+        buffers = self._buffers(given, out)
         self._check_process()
         with self._lock:
             self._check_usable()
@@ -190,6 +232,8 @@ class Executor(Handle):
         if not self._is_usable():
             return
         with self._lock:
+            for shaped in self._shaped.values():
+                shaped.close()
             for buffers in list(self._pending):
                 self._wait(buffers)
             self._free()
@@ -243,11 +287,10 @@ class Executor(Handle):
                               f"input '{missing[0]}' is not given")
         return [values[name] for name in names]
 
-    def _buffers(self, inputs: Sequence[Any], named: Dict[str, Any],
+    def _buffers(self, given: Sequence[Any],
                  out: Optional[Sequence[Any]]) -> Buffers:
         import numpy as np
 
-        given = self._ordered(inputs, named)
         torch: Any = None
         arrays = []
         for spec, value in zip(self.inputs, given):
@@ -296,6 +339,13 @@ class Executor(Handle):
                         f"overlaps that of {name}; give each its own")
             others.append((f"output '{spec.name}'", array))
         return results
+
+
+def shape_of(value: Any) -> Tuple[int, ...]:
+    import numpy as np
+
+    return tuple(map(int, value.shape if hasattr(value, "shape")
+                     else np.shape(value)))
 
 
 def converted(value: Any, spec: Tensor) -> Any:

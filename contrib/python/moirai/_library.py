@@ -24,7 +24,7 @@ from typing import (Any, Callable, Dict, Iterable, Iterator, NoReturn, Optional,
 Path = Union[str, "os.PathLike[str]"]
 # One text or several; sizes of inputs, as {"ids": (1, 128)} or "ids=1,128".
 Texts = Union[str, Sequence[str]]
-Shape = Union[Texts, Dict[str, Sequence[int]]]
+Shape = Union[Texts, Dict[str, Union[Sequence[int], Sequence[Sequence[int]]]]]
 # Numbers in place of inputs, as {"rate": 16000} or "rate=16000".
 Values = Union[Texts, Dict[str, Any]]
 
@@ -164,6 +164,7 @@ FALLIBLE: Dict[str, Tuple[Any, ...]] = {
     "executor_submit": (H, POINTER(c_void_p), POINTER(c_void_p),
                         POINTER(c_int64)),
     "executor_wait": (H, c_int64),
+    "executor_at": (H, POINTER(TensorBuffer), O),
     "executor_write_plan": (H, *STREAM),
     "generator_open": (H, H, POINTER(c_int64), c_size_t, c_int64, O),
     "generator_next": (H, POINTER(c_int64), POINTER(c_int)),
@@ -210,6 +211,7 @@ OTHERS: Dict[str, Tuple[Any, Any]] = {
     "executor_free": (None, [H]),
     "executor_n_inputs": (c_int, [H]),
     "executor_n_outputs": (c_int, [H]),
+    "executor_n_plans": (c_int, [H]),
     "executor_input": TENSOR,
     "executor_output": TENSOR,
     "generator_free": (None, [H]),
@@ -384,12 +386,15 @@ def output(name: str, path: Optional[Path], *arguments: Any) -> bytes:
 
 def option_texts(value: Any) -> Iterator[str]:
     """The texts of an option's value; several of a list or of a dict, as in
-    shape={"x": (1, 3)} or value={"rate": 16000}."""
+    shape={"x": (1, 3)} or value={"rate": 16000}; several shapes of one input
+    are a list, shape={"x": [(1, 3), (8, 3)]}."""
     if isinstance(value, dict):
         for key, one in value.items():
             if isinstance(one, (str, Number)):
                 one = [one]
-            yield f"{key}={','.join(map(str, one))}"
+            several = [one] if all(isinstance(size, (str, Number))
+                                   for size in one) else one
+            yield f"{key}={';'.join(','.join(map(str, s)) for s in several)}"
     elif isinstance(value, (list, tuple)):
         for one in value:
             yield from option_texts(one)

@@ -418,10 +418,12 @@ class Placement(Handle):
                  random_weights: Optional[int] = None,
                  in_flight: Optional[int] = None,
                  memory_limit: Optional[int] = None,
+                 shapes_max: Optional[int] = None,
                  message: Optional[Callable[[str], None]] = None) -> Executor:
         """Prepares it for execution in this process.
 
         random_weights: a seed.  in_flight: the requests that run at a time.
+        shapes_max: the plans of shapes that were not placed to keep, 0.
         backend, precision, threads, streams, cache, weights_from,
         memory_limit: see moirai-exec(1).
         """
@@ -429,7 +431,8 @@ class Placement(Handle):
             {"backend": backend, "precision": precision, "threads": threads,
              "streams": streams, "cache": cache, "weights_from": weights_from,
              "random_weights": random_weights, "in_flight": in_flight,
-             "memory_limit": memory_limit}, message)), self)
+             "memory_limit": memory_limit, "shapes_max": shapes_max},
+            message)), self, several=bool(shapes_max))
 
     def generate(self, ids: Any, n: int, *, temperature: float = 0,
                  top_k: Optional[int] = None, top_p: Optional[float] = None,
@@ -463,7 +466,8 @@ class Placement(Handle):
             message))
 
     def run(self, *inputs: Any, **named: Any) -> Any:
-        """Runs it with default options, see Executor.run()."""
+        """Runs it with default options, see Executor.run(): with inputs of
+        any of the shapes that it was placed for."""
         if self._executor is None:
             with self._lock:
                 if self._executor is None:

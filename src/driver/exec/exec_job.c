@@ -241,13 +241,14 @@ static mo_status build_plan(const mo_plan_source *source, mo_exec_plan **plan,
     return status == MO_OK ? mo_verify_plan(*plan, err) : status;
 }
 
-/* Only a workload can generate, and it can do nothing else. */
+/* Only a workload can generate, or run by shapes, and it can do nothing else.
+ */
 static mo_status check_phases(const mo_exec_options *o, const mo_exec_job *job,
                               mo_error *err)
 {
     const mo_graph *g = job->review.problem.fine;
 
-    if (g->phases && o->generate == 0)
+    if (g->phases && o->generate == 0 && !job->by_shape)
         return mo_fail(err, MO_E_SUPPORT,
                        "is a workload; run it with --generate, or run the "
                        "graph of a phase");

@@ -23,6 +23,7 @@ typedef struct mo_exec_job {
     mo_review review;
     bool alone;                  /* a bare graph: all ops on one device */
     bool valid;                  /* the solution passed validation */
+    bool by_shape;               /* a workload runs the phase of its inputs */
     char *folder;                /* of the graph and its weights */
     char *target;                /* of a language model in a file: where the
                                     file is that this name links to, or NULL */

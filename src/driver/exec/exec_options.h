@@ -45,6 +45,9 @@ typedef struct mo_exec_options {
     int64_t requests, in_flight; /* 0: not given */
     const char *inputs_folder;   /* of requests, or NULL */
     int64_t copy;                /* of a replicated solution; 0: not given */
+    int64_t batch;               /* requests in a batch; 0: no batches */
+    double wait_us;              /* for the next request of a batch */
+    int64_t shapes_max;          /* plans of shapes that were not placed */
     int64_t generate;            /* tokens, or 0: not given */
     const char *prompt;          /* a file, or NULL: random */
     double temperature, top_p;   /* 0: the most probable token; 1: all */

@@ -10,8 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/minmax.h"
 #include "driver/exec/input_tensors.h"
 #include "driver/exec/output_npy.h"
+#include "exec/tensor/npy.h"
 
 /* NAME_SIZE: of "/output", a number and ".npy". */
 enum { PATH_SIZE = 4096, NAME_SIZE = 32 };
@@ -40,6 +42,11 @@ mo_status mo_exec_requests_check_options(const mo_exec_options *o,
         { o->bundle != NULL, "--bundle" },
     };
 
+    if (o->batch > 0 && !mo_exec_requests_wanted(o))
+        return mo_fail(err, MO_E_USAGE,
+                       "--batch goes with --requests or --inputs");
+    if (o->wait_us > 0 && o->batch == 0)
+        return mo_fail(err, MO_E_USAGE, "--wait goes with --batch");
     if (!mo_exec_requests_wanted(o))
         return MO_OK;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -146,7 +153,8 @@ static mo_status read_common(mo_exec_requests *r, mo_error *err)
         return mo_fail_memory(err);
     if (folder)
         status = count_folders(folder, &n_folders, err);
-    for (int i = 0; i < r->plan->n_inputs && n_folders == 0; i++) {
+    for (int i = 0;
+         i < r->plan->n_inputs && n_folders == 0 && !r->whole->phases; i++) {
         char path[PATH_SIZE];
         const char *file = r->given[i];
 
@@ -234,9 +242,16 @@ mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
     requests->stream.interrupt = &signals->number;
     pthread_mutex_init(&requests->lock, NULL);
     requests->graph = graph;
-    requests->plan = plan;
+    requests->whole = plan;
+    requests->plan = plan = mo_exec_requests_part(requests, 0);
     requests->given =
         calloc((size_t) plan->n_inputs + 1, sizeof *requests->given);
+    for (int p = 0; p < requests->whole->n_phases; p++)
+        if (requests->whole->parts[p]->n_inputs != plan->n_inputs ||
+            requests->whole->parts[p]->n_outputs != plan->n_outputs)
+            return mo_fail(err, MO_E_SUPPORT,
+                           "has phases with different inputs or outputs; run "
+                           "the graph of a phase");
     status = requests->given ? mo_exec_inputs_find_files(&o->inputs, plan,
                                                          requests->given, err)
                              : mo_fail_memory(err);
@@ -290,11 +305,48 @@ void mo_exec_requests_clear(mo_exec_requests *requests)
     *requests = (mo_exec_requests){ .n = 0 };
 }
 
+static int first_input(const mo_exec_requests *r, int phase)
+{
+    return r->whole->phases ? r->whole->phases[phase].start.input : 0;
+}
+
+/* The phase of the files of a request; random inputs have any shape. */
+static mo_status find_phase(const mo_exec_requests *r, int64_t request,
+                            int *phase, mo_error *err)
+{
+    mo_exec_request_shapes shapes = { 0 };
+    mo_status status = MO_OK;
+
+    *phase = 0;
+    if (!r->whole->phases)
+        return MO_OK;
+    status = mo_exec_request_shapes_init(r, &shapes, err);
+    for (int i = 0; i < r->plan->n_inputs && status == MO_OK; i++) {
+        char path[PATH_SIZE];
+        const char *file = NULL;
+        mo_tensor_desc desc;
+
+        shapes.input = i;
+        status = find_input(r, request, i, path, &file, err);
+        if (status == MO_OK && file)
+            status = mo_npy_read_desc(file, &desc, err);
+        if (status == MO_OK && file &&
+            !mo_exec_request_shapes_add(&shapes, &desc, err))
+            status = MO_E_INPUT;
+    }
+    if (status == MO_OK)
+        *phase = mo_exec_request_shapes_phase(&shapes);
+    mo_exec_request_shapes_clear(&shapes);
+    return status;
+}
+
 mo_status mo_exec_requests_read(void *context, int64_t request,
                                 mo_tensor_dense *inputs, mo_error *err)
 {
     mo_exec_requests *r = context;
+    const mo_exec_plan *part;
     char path[PATH_SIZE];
+    int phase = 0;
     mo_status status = MO_OK;
 
     mo_exec_signals_accept(r->signals, request);
@@ -306,6 +358,11 @@ mo_status mo_exec_requests_read(void *context, int64_t request,
                                            r->plan->n_outputs, err);
     r->has_begun = status == MO_OK;
     pthread_mutex_unlock(&r->lock);
+    if (status == MO_OK)
+        status = find_phase(r, request, &phase, err);
+    part = mo_exec_requests_part(r, phase);
+    inputs += first_input(r, phase);
+    mo_exec_requests_set_phase(r, request, phase);
     for (int i = 0; i < r->plan->n_inputs && status == MO_OK; i++) {
         const char *file = NULL;
 
@@ -314,7 +371,7 @@ mo_status mo_exec_requests_read(void *context, int64_t request,
         status = find_input(r, request, i, path, &file, err);
         if (status == MO_OK)
             status = mo_exec_input_make(r->options->seed + request, r->graph,
-                                        r->plan, i, file, &inputs[i], err);
+                                        part, i, file, &inputs[i], err);
     }
     return status;
 }
@@ -326,22 +383,29 @@ mo_status mo_exec_requests_next(void *context, int64_t request,
                                 mo_error *err)
 {
     mo_exec_requests *r = context;
-    mo_status status = MO_OK;
-    bool first = true, over = false;
+    size_t n = (size_t) r->plan->n_inputs;
+    mo_tensor_dense *values = calloc(n + 1, sizeof *values);
+    mo_exec_request_shapes shapes = { 0 };
+    mo_status status = values ? mo_exec_request_shapes_init(r, &shapes, err)
+                              : mo_fail_memory(err);
+    bool first = true, over = status != MO_OK;
+    int phase;
 
     *end = false;
     for (int i = 0; i < r->plan->n_inputs && !*end && !over; i++) {
         mo_error why = { 0 };
         mo_status got;
 
-        if (borrow_common(r, i, &inputs[i]))
+        shapes.input = i;
+        if (borrow_common(r, i, &values[i]))
             got = MO_OK;
         else if (r->given[i])
-            got = mo_exec_input_make(r->options->seed + request, r->graph,
-                                     r->plan, i, r->given[i], &inputs[i], &why);
+            got = mo_exec_request_shapes_read(&shapes, request, r->given[i],
+                                              &values[i], &why);
         else
-            got = mo_exec_stream_read(&r->stream, &r->plan->inputs[i], stopped,
-                                      &inputs[i], &over, &why);
+            got =
+                mo_exec_stream_read(&r->stream, mo_exec_request_shapes_add,
+                                    &shapes, stopped, &values[i], &over, &why);
         *end =
             over && (first || mo_exec_stream_is_stopped(&r->stream, stopped));
         if (over && !*end && status == MO_OK)
@@ -356,6 +420,15 @@ mo_status mo_exec_requests_next(void *context, int64_t request,
     }
     if (!*end)
         mo_exec_signals_accept(r->signals, request);
+    /* The caller clears them. */
+    phase = status == MO_OK
+                ? mo_max_int(mo_exec_request_shapes_phase(&shapes), 0)
+                : 0;
+    mo_exec_requests_set_phase(r, request, phase);
+    if (values)
+        memcpy(inputs + first_input(r, phase), values, n * sizeof *values);
+    mo_exec_request_shapes_clear(&shapes);
+    free(values);
     return *end ? MO_OK : status;
 }
 
@@ -387,11 +460,10 @@ static mo_status add_failure(mo_exec_requests *r, int64_t request,
     return MO_OK;
 }
 
-mo_status mo_exec_requests_write(void *context, int64_t request,
-                                 const mo_tensor_dense *outputs,
-                                 const mo_error *failure, mo_error *err)
+mo_status mo_exec_requests_deliver(mo_exec_requests *r, int64_t request,
+                                   const mo_tensor_dense *outputs,
+                                   const mo_error *failure, mo_error *err)
 {
-    mo_exec_requests *r = context;
     const mo_exec_options *o = r->options;
     int n_outputs = r->plan->n_outputs;
     int64_t n_not_finite = 0;

@@ -9,6 +9,8 @@
  * an input without a file is random, of the seed --seed + 3. Outputs go to
  * DIR/0003/output0.npy,
  * ... of --output DIR.
+ *
+ * With a plan for several shapes a request runs the phase of its arrays.
  */
 #ifndef MO_DRIVER_EXEC_REQUEST_FILES_H
 #define MO_DRIVER_EXEC_REQUEST_FILES_H
@@ -25,6 +27,7 @@
 #include "driver/exec/request_signals.h"
 #include "exec/plan/ir/plan.h"
 #include "exec/tensor/dense_tensor.h"
+#include "exec/runtime/pipeline/pipeline.h"
 #include "exec/transport/transport.h"
 #include "graph/graph.h"
 #include "report/throughput.h"
@@ -42,12 +45,21 @@ typedef struct mo_exec_stream {
 bool mo_exec_stream_is_stopped(const mo_exec_stream *s,
                                const atomic_bool *stopped);
 
-/* Reads the next array, which must fit the input; one of another type or shape
- * is skipped. *end, without an error: there is none, or reading was stopped,
- * perhaps within it. Any other error is the end of the stream. The caller
- * clears *value. */
-mo_status mo_exec_stream_read(mo_exec_stream *s, const mo_plan_input *input,
-                              const atomic_bool *stopped,
+/* Waits until something can be read, or the end of the stream, and returns
+ * true, or false at a time of mo_stop_clock_ns(). */
+bool mo_exec_stream_is_ready(const mo_exec_stream *s, int64_t deadline_ns,
+                             const atomic_bool *stopped);
+
+/* Returns the input that takes an array of that type and shape, or NULL, and
+ * why there is none. */
+typedef const mo_plan_input *
+mo_exec_stream_fit(void *context, const mo_tensor_desc *desc, mo_error *err);
+
+/* Reads the next array; one that does not fit is skipped. *end, without an
+ * error: there is none, or reading was stopped, perhaps within it. Any other
+ * error is the end of the stream. The caller clears *value. */
+mo_status mo_exec_stream_read(mo_exec_stream *s, mo_exec_stream_fit *fit,
+                              void *context, const atomic_bool *stopped,
                               mo_tensor_dense *value, bool *end, mo_error *err);
 
 /* Writes the outputs of a request to standard output at once; NULL: n arrays of
@@ -55,10 +67,16 @@ mo_status mo_exec_stream_read(mo_exec_stream *s, const mo_plan_input *input,
 mo_status mo_exec_stream_write(const mo_tensor_dense *outputs, int n,
                                mo_error *err);
 
+enum { MO_EXEC_REQUEST_PHASES = 4 * MO_PIPELINE_MAX_SLOTS };
+
 typedef struct mo_exec_requests {
     const mo_exec_options *options;
     const mo_graph *graph;
-    const mo_exec_plan *plan;
+    const mo_exec_plan *whole; /* the plan */
+    const mo_exec_plan *plan;  /* that of its first phase, or itself */
+    /* By request, modulo their number, which is more than the pipeline holds:
+     * the phase; by the lock. */
+    int phase_of[MO_EXEC_REQUEST_PHASES];
     const char **given;      /* by input: its file by --input, or NULL */
     mo_tensor_dense *common; /* by input: the same for all requests, or empty */
     int64_t n;               /* how many there are; of a stream, at most */
@@ -106,6 +124,45 @@ mo_status mo_exec_requests_check_memory(const mo_exec_plan *plan,
                                         int in_flight, int64_t limit,
                                         mo_error *err);
 
+/* request_shapes.c: the phase of a request, of a plan with several shapes. */
+
+/* What is known of the inputs of a request. */
+typedef struct mo_exec_request_shapes {
+    const mo_exec_requests *requests;
+    mo_tensor_desc *descs; /* by input; rank -1: not known */
+    int input;             /* whose array is read next */
+} mo_exec_request_shapes;
+
+/* Returns the plan of a phase. */
+const mo_exec_plan *mo_exec_requests_part(const mo_exec_requests *requests,
+                                          int phase);
+
+/* Begins with inputs of which nothing is known; the caller clears it. */
+mo_status mo_exec_request_shapes_init(const mo_exec_requests *requests,
+                                      mo_exec_request_shapes *shapes,
+                                      mo_error *err);
+void mo_exec_request_shapes_clear(mo_exec_request_shapes *shapes);
+
+/* mo_exec_stream_fit; context: mo_exec_request_shapes. Notes the array. */
+const mo_plan_input *mo_exec_request_shapes_add(void *context,
+                                                const mo_tensor_desc *desc,
+                                                mo_error *err);
+
+/* Reads the array of the current input of a request from a file, as
+ * mo_exec_input_make(), and notes it. */
+mo_status mo_exec_request_shapes_read(mo_exec_request_shapes *shapes,
+                                      int64_t request, const char *file,
+                                      mo_tensor_dense *value, mo_error *err);
+
+/* Returns the first phase whose inputs are those that are known, or -1. */
+int mo_exec_request_shapes_phase(const mo_exec_request_shapes *shapes);
+
+/* Keeps the phase of a request, and returns it; phase of mo_pipeline_options.
+ */
+void mo_exec_requests_set_phase(mo_exec_requests *requests, int64_t request,
+                                int phase);
+int mo_exec_requests_phase(void *context, int64_t request);
+
 /* At rank 0: counts the requests and makes the folder of outputs, which must
  * have no outputs of an earlier run but those of these requests, and in which
  * no other process writes. graph, plan and signals are borrowed. *requests
@@ -127,5 +184,10 @@ mo_status mo_exec_requests_next(void *context, int64_t request,
 mo_status mo_exec_requests_write(void *context, int64_t request,
                                  const mo_tensor_dense *outputs,
                                  const mo_error *failure, mo_error *err);
+
+/* The same with the outputs of its phase alone. */
+mo_status mo_exec_requests_deliver(mo_exec_requests *requests, int64_t request,
+                                   const mo_tensor_dense *outputs,
+                                   const mo_error *failure, mo_error *err);
 
 #endif

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/minmax.h"
 #include "base/out.h"
+#include "base/stop.h"
 #include "driver/exec/input_tensors.h"
 #include "exec/tensor/npy.h"
 
@@ -24,6 +26,26 @@ bool mo_exec_stream_is_stopped(const mo_exec_stream *s,
 {
     return atomic_load(stopped) ||
            (s->interrupt && atomic_load(s->interrupt) != 0);
+}
+
+bool mo_exec_stream_is_ready(const mo_exec_stream *s, int64_t deadline_ns,
+                             const atomic_bool *stopped)
+{
+    struct pollfd ready = { .fd = s->fd, .events = POLLIN };
+
+    while (!s->is_over && !mo_exec_stream_is_stopped(s, stopped)) {
+        int64_t left_ns = mo_max_i64(deadline_ns - mo_stop_clock_ns(), 0);
+        int64_t most_ns = STOP_MS * INT64_C(1000000);
+        const struct timespec wait = { .tv_nsec = (long) mo_min_i64(
+                                           left_ns, most_ns - 1) };
+        int events = ppoll(&ready, 1, &wait, NULL);
+
+        if (events > 0 || (events < 0 && errno != EINTR))
+            return true;
+        if (events == 0 && left_ns < most_ns)
+            return false;
+    }
+    return true;
 }
 
 /* Reads size bytes; *n is less at the end of the stream, or when it was
@@ -128,14 +150,16 @@ static mo_status read_array(const mo_exec_stream *s, const atomic_bool *stopped,
                : status;
 }
 
-mo_status mo_exec_stream_read(mo_exec_stream *s, const mo_plan_input *input,
-                              const atomic_bool *stopped,
+mo_status mo_exec_stream_read(mo_exec_stream *s, mo_exec_stream_fit *fit,
+                              void *context, const atomic_bool *stopped,
                               mo_tensor_dense *value, bool *end, mo_error *err)
 {
     mo_tensor_desc desc = { 0 };
+    const mo_plan_input *input = NULL;
+    mo_error misfit = { 0 };
     char *header = NULL;
     size_t size = 0;
-    mo_status status = MO_OK, fits = MO_OK;
+    mo_status status = MO_OK;
 
     *end = s->is_over;
     if (!*end)
@@ -146,17 +170,19 @@ mo_status mo_exec_stream_read(mo_exec_stream *s, const mo_plan_input *input,
             mo_error_set_location(err, in_name, 0);
     }
     if (status == MO_OK && !*end)
-        fits = mo_exec_input_check(input, in_name, &desc, err);
-    if (status == MO_OK && !*end && fits == MO_OK)
+        input = fit(context, &desc, &misfit);
+    if (status == MO_OK && input)
         status = read_array(s, stopped, &header, size,
                             (size_t) mo_tensor_desc_bytes(&desc), value, err);
-    if (status == MO_OK && !*end && fits == MO_OK)
+    if (status == MO_OK && input)
         status = mo_exec_input_convert(input, value, err);
-    if (status == MO_OK && fits != MO_OK) {
+    if (status == MO_OK && misfit.status != MO_OK) {
         status =
             skip_bytes(s, stopped, (size_t) mo_tensor_desc_bytes(&desc), NULL);
         s->is_over = status != MO_OK;
-        status = fits;
+        status = misfit.status;
+        if (err)
+            *err = misfit;
     } else
         s->is_over = *end || status != MO_OK;
     if (s->is_over && mo_exec_stream_is_stopped(s, stopped)) {

@@ -119,6 +119,23 @@ static mo_status apply_requests(mo_onnx_translation *t, const char *option,
     return status;
 }
 
+/* Dimensions of one name have one size, if it was given: sets those of an
+ * input that have none. */
+static void fill_named(const model_input *inputs, size_t n, model_input *input)
+{
+    const char *const *names = input->info->dim_names;
+
+    for (int d = 0; names && d < input->shape.rank; d++)
+        for (size_t k = 0; k < n && names[d]; k++) {
+            const mo_onnx_info *of = inputs[k].info;
+
+            for (int i = 0; of->dim_names && i < of->shape.rank; i++)
+                if (input->shape.dims[d] < 0 && of->dim_names[i] &&
+                    strcmp(of->dim_names[i], names[d]) == 0)
+                    input->shape.dims[d] = inputs[k].shape.dims[i];
+        }
+}
+
 static mo_status check_dynamic(mo_onnx_translation *t, const mo_onnx_info *info,
                                const mo_shape *shape)
 {
@@ -203,6 +220,8 @@ mo_status mo_onnx_add_inputs(mo_onnx_translation *t, mo_onnx_scope *scope,
     if (status == MO_OK)
         status = apply_requests(t, "input", &options->hints, request_hint,
                                 inputs, g->n_inputs);
+    for (size_t i = 0; i < g->n_inputs && status == MO_OK; i++)
+        fill_named(inputs, g->n_inputs, &inputs[i]);
     for (size_t i = 0; i < g->n_inputs && status == MO_OK; i++)
         if (inputs[i].place >= 0 || inputs[i].request)
             status = add_input(t, scope, &inputs[i]);

@@ -221,11 +221,14 @@ static mo_status read_graph(const document *d, const char *path,
         status = mo_read_input(input, options, graph, NULL, err);
     mo_input_close(input);
     if (status == MO_OK && (*graph)->phases)
-        status =
-            mo_fail_at(err, MO_E_SUPPORT, d->file, from->line,
-                       "the value generate makes a workload of "
-                       "'%.200s'; give a phase the value prompt or context",
-                       from->path);
+        status = mo_fail_at(
+            err, MO_E_SUPPORT, d->file, from->line,
+            "%s makes a workload of '%.200s'; give a phase %s",
+            mo_workload_has_shapes(options) ? "a list of shapes"
+                                            : "the value generate",
+            from->path,
+            mo_workload_has_shapes(options) ? "one of them"
+                                            : "the value prompt or context");
     return status;
 }
 
