@@ -198,7 +198,7 @@ START_TEST(each_keeps_its_time_and_what_it_has)
     free(model);
     if (!is_in_time(_i))
         return;
-    job.time_s = 2;
+    job.time_s = 1;
     run_way_with(_i, &job, (mo_solver_run_options){ .grace_s = PATIENCE_S },
                  &outcome, &there);
     if (!there)
@@ -258,7 +258,7 @@ START_TEST(each_keeps_what_it_has_when_interrupted)
     /* At last, should nothing be printed: too early CBC has nothing. */
     sender = fork();
     if (sender == 0) {
-        sleep(can_stop(_i) ? 90 : 2);
+        sleep(can_stop(_i) ? 90 : 1);
         kill(us, SIGTERM);
         _exit(0);
     }

@@ -386,7 +386,7 @@ SUITE(method_moirai)
 {
     SOME(small_problems_are_solved, at_length(120, 40), 4);
     EACH(traps_are_avoided, COUNT(traps));
-    SOME(segments_add_up_to_the_optimum_of_the_whole, at_length(60, 8), 2);
+    SOME(segments_add_up_to_the_optimum_of_the_whole, at_length(60, is_set("MOIRAI_CI") ? 8 : 4), 2);
     SOME(threads_do_not_change_the_answer, at_length(8, 3), 1);
     SOME(no_quick_method_is_better, at_length(12, 6), 1);
     SOME(no_start_of_a_model_is_better, at_length(8, 3), 1);

@@ -5,6 +5,8 @@
  */
 #include <config.h>
 
+#include <string.h>
+
 #include "tests/standin/cuda/thread_block.h"
 #include "tests/standin/cuda/kernel_builtins.h"
 
@@ -59,46 +61,43 @@ static int first_of_warp(void)
     return (int) (now - here->threads) / STANDIN_WARP * STANDIN_WARP;
 }
 
-/* Collects the participants of the current warp; returns false if one is
- * missing. */
-static bool have_met(standin_exchange *lanes[STANDIN_WARP])
+/* Collects the participants of the current warp, all of which wait; returns
+ * false if one waits for something else. */
+static bool have_met(const standin_thread *first,
+                     standin_exchange *lanes[STANDIN_WARP])
 {
     const standin_exchange *mine = now->exchange;
-    int first = first_of_warp();
 
     for (int i = 0; i < STANDIN_WARP; i++) {
-        const standin_thread *t = &here->threads[first + i];
+        standin_exchange *other = first[i].exchange;
 
         lanes[i] = NULL;
         if (!(mine->mask >> i & 1u))
             continue;
-        if (first + i >= here->n || t->state != STANDIN_IN_WARP ||
-            t->exchange->act != mine->act || t->exchange->mask != mine->mask ||
-            t->exchange->how != mine->how)
+        if (other->act != mine->act || other->mask != mine->mask ||
+            other->how != mine->how)
             return false;
-        lanes[i] = t->exchange;
+        lanes[i] = other;
     }
     return true;
-}
-
-static void wake_warp(unsigned mask)
-{
-    int first = first_of_warp();
-
-    for (int i = 0; i < STANDIN_WARP; i++)
-        if (mask >> i & 1u)
-            here->threads[first + i].state = STANDIN_READY;
 }
 
 void standin_meet(standin_exchange *exchange)
 {
     standin_exchange *lanes[STANDIN_WARP];
+    int at = first_of_warp(), lane = (int) (now - here->threads) - at;
+    unsigned *waiting = &here->waiting[at / STANDIN_WARP];
 
     now->exchange = exchange;
     now->state = STANDIN_IN_WARP;
-    if (have_met(lanes)) {
+    *waiting |= 1u << lane;
+    if ((exchange->mask & ~*waiting) == 0 &&
+        have_met(&here->threads[at], lanes)) {
         exchange->act(lanes);
-        wake_warp(exchange->mask);
+        for (int i = 0; i < STANDIN_WARP; i++)
+            if (exchange->mask >> i & 1u)
+                here->threads[at + i].state = STANDIN_READY;
+        *waiting &= ~exchange->mask;
     } else
         standin_fiber_leave(now->fiber);
 }
@@ -183,6 +182,7 @@ void standin_block_begin(standin_block *block)
     standin_dim d = block->launch->threads;
 
     block->n = (int) (d.x * d.y * d.z);
+    memset(block->waiting, 0, sizeof block->waiting);
     for (int i = 0; i < block->n; i++) {
         unsigned at = (unsigned) i;
 
@@ -221,8 +221,10 @@ bool standin_block_run(standin_block *block, bool reverse)
 
         if (!run_warps(reverse))
             return false;
-        waiting = standin_block_count(block, STANDIN_AT_BARRIER);
         done = standin_block_count(block, STANDIN_DONE);
+        if (done == block->n)
+            return true;
+        waiting = standin_block_count(block, STANDIN_AT_BARRIER);
         if (done + standin_block_count(block, STANDIN_AT_CLUSTER) == block->n)
             return true;
         if (waiting + done < block->n) {
