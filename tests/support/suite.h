@@ -74,13 +74,21 @@ static inline bool is_set(const char *variable)
     return text && *text;
 }
 
-/* Returns how many of n random cases run: a quarter outside of .ci/run, which
- * sets MOIRAI_CI.  Fewer than least are not worth a choice: all of them run. */
+/* Cases that take seconds: how many in .ci/run, which sets MOIRAI_CI, or on a
+ * GPU, and in make check. */
+static inline int in_ci(int many, int few)
+{
+    return is_set("MOIRAI_CI") || is_set("MOIRAI_LONG") ||
+                   is_set("MOIRAI_TEST_GPU")
+               ? many
+               : few;
+}
+
+/* Returns how many of n random cases run: a quarter in make check.  Fewer than
+ * least are not worth a choice: all of them run. */
 static inline int sample_of(int n, int least)
 {
-    if (is_set("MOIRAI_CI") || is_set("MOIRAI_LONG") || n < least)
-        return n;
-    return n / 4 > 8 ? n / 4 : 8;
+    return n < least ? n : in_ci(n, n / 4 > 8 ? n / 4 : 8);
 }
 
 /* Lists of cases have fewer than 40. */

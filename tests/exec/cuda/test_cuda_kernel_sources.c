@@ -214,6 +214,5 @@ SUITE(cuda_kernel_sources)
     else
         EACH(kernels_of_networks_compile_for_every_device,
              is_set("MOIRAI_LONG") ? COUNT(devices) * COUNT(models)
-             : is_set("MOIRAI_CI") ? USUAL
-                                   : FEW);
+                                   : in_ci(USUAL, FEW));
 }
