@@ -4,9 +4,16 @@
 What gurobi_cl does, by Python's package, which has no such program.  The
 result has the status and the bound in its comments; it is written under
 another name first, so that it is there whole or not at all.
+
+SIGINT ends the search, whenever it comes, and the best solution is written.  A
+thread waits for it, because an exception may end Python anywhere.
 """
 import os
+import signal
 import sys
+import threading
+
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def fail(text):
@@ -54,6 +61,22 @@ def write(model, path):
     os.replace(path + ".part", path)
 
 
+def end_on_interrupt(model, is_done):
+    signal.sigwait({signal.SIGINT})
+    # A search that has not begun is not ended.
+    while not is_done.wait(0.05):
+        model.terminate()
+
+
+def optimize(model):
+    is_done = threading.Event()
+    threading.Thread(
+        target=end_on_interrupt, args=(model, is_done), daemon=True
+    ).start()
+    model.optimize()
+    is_done.set()
+
+
 def run(arguments):
     settings = dict(word.split("=", 1) for word in arguments[:-1])
     result = settings.pop("ResultFile")
@@ -63,7 +86,7 @@ def run(arguments):
             model.setParam(name, float(value))
         if start:
             model.read(start)
-        model.optimize()
+        optimize(model)
         write(model, result)
 
 

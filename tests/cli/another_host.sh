@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Three folders that share nothing: a model is emitted in one, solved by a bare
 # solver in another, packed in the first, and run in a third as another user.
 # What a solution is of is in the file itself, and what is missing is told.

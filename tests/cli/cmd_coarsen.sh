@@ -186,7 +186,9 @@ moirai-zoo --list | while read -r name _; do
     [ "$name" = name ] || echo "$name"
 done >"$work/models"
 is "there are eleven models" "$(wc -l <"$work/models" | tr -d ' ')" 11
-! is_watched || echo gpt3-330m >"$work/models"
+# Those of a family differ in size.
+in_ci || sed -n 'p;n;n;n' "$work/models" >"$work/some"
+in_ci || mv "$work/some" "$work/models"
 
 while read -r model; do
     moirai-zoo "$model" >"$work/zoo.graphml"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Tests of moirai-zoo: the op counts of the paper, byte-identical output, and
 # errors for impossible sizes.
 . "${top_srcdir:=.}/tests/support/tap.sh"

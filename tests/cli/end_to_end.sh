@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # The whole pipeline on two hosts: a network is exported from its framework and
 # emitted here, solved on a host that has the model file only, and the solution
 # is copied back and run.

@@ -5,6 +5,7 @@ generate, computed here by definition.
     gguf_case.py FOLDER
 """
 import math
+import operator
 import os
 import random
 import struct
@@ -38,13 +39,23 @@ class Weights:
         self.kind = kind
         self.rows, self.infos = {}, []
 
+    def integers(self, low, high, count):
+        """What as many calls of randint return, in a third of the time."""
+        n, draw, drawn = high - low + 1, self.random.getrandbits, []
+        bits = n.bit_length()
+        while len(drawn) < count:
+            number = draw(bits)
+            if number < n:
+                drawn.append(low + number)
+        return drawn
+
     def matrix(self, name, rows, columns, most, experts=0, kind=None):
         """With experts a list of their rows."""
         kind = kind or self.kind
         limits = {"q8_0": (-127, 127), "q4_0": (-8, 7)}
         low, high = limits.get(kind, (-64, 64))
         unit = 2.0 ** math.floor(math.log2(most / high))
-        numbers = [[self.random.randint(low, high) for _ in range(columns)]
+        numbers = [self.integers(low, high, columns)
                    for _ in range(rows * max(experts, 1))]
         pack = {"f32": lambda x: struct.pack("<f", x * unit),
                 "f16": lambda x: f16(x * unit),
@@ -114,7 +125,7 @@ def write(path, keys, infos):
 # by definition
 
 def times(x, rows):
-    return [sum(a * b for a, b in zip(x, row)) for row in rows]
+    return [sum(map(operator.mul, x, row)) for row in rows]
 
 
 def norm(x, weight):

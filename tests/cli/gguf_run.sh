@@ -31,13 +31,21 @@ cat >three.xml <<'END'
 </cluster>
 END
 
-# place MODEL SOLUTION OPTION...: of this prompt and answer.
+cat >one.xml <<'END'
+<cluster name="one">
+  <device id="a" kind="cpu" threads="1" gflops="90"
+          memory_bandwidth_gbs="20"/>
+</cluster>
+END
+
+# place MODEL SOLUTION OPTION...: of this prompt and answer, on one device.
 place()
 {
     model=$1 solution=$2
     shift 2
-    moirai-place -q -c three.xml --rounds 1 --context 40 --prompt 9 \
-        --generate "$steps" "$@" -o "$solution" "$model" >place.log 2>&1
+    moirai-place -q -c one.xml --rounds 1 --context 40 --prompt 9 \
+        --generate "$steps" --method single "$@" -o "$solution" "$model" \
+        >place.log 2>&1
 }
 
 generate()
@@ -49,8 +57,7 @@ for name in llama-f32 llama-q4_0 qwen2-f16 qwen3-q8_0 gemma3-bf16 phi3-f16 \
     qwen3moe-f32 llama-q8_0 gpt-oss-bf16 deepseek2-f16; do
     cache=f16
     [ $name != qwen2-f16 ] || cache=f32
-    ok "$name: placed" place $name.gguf $name.sol --method single \
-        --cache-type $cache
+    ok "$name: placed" place $name.gguf $name.sol --cache-type $cache
     exits "$name: tokens are generated" 0 generate "$steps" $name.sol
     ok "$name: as defined" cmp out $name.ids
 done
@@ -60,15 +67,13 @@ exits "experts in half precision" 0 generate "$steps" --precision f16 \
 ok "experts in half precision: the same" cmp out qwen3moe-f32.ids
 
 # A prompt of 9 in runs of 4.
-ok "shorter runs: placed" place gemma3-bf16.gguf short.sol --method single \
-    --prompt 4
+ok "shorter runs: placed" place gemma3-bf16.gguf short.sol --prompt 4
 exits "shorter runs: tokens are generated" 0 generate "$steps" short.sol
 ok "shorter runs: the same" cmp out gemma3-bf16.ids
 
 # A prompt of 9 that does not fill a run of 16, or its last one of 7.
 for length in 16 7; do
-    ok "runs of $length: placed" place llama-f32.gguf short.sol \
-        --method single --prompt $length
+    ok "runs of $length: placed" place llama-f32.gguf short.sol --prompt $length
     exits "runs of $length: tokens are generated" 0 generate "$steps" short.sol
     ok "runs of $length: the same" cmp out llama-f32.ids
 done
@@ -109,7 +114,7 @@ assert said["capacity"] == 40 and said["prompt"] == 9
 END
 ok "states are in f16" "$python" facts.py
 
-ok "shards: placed" place shards-00001-of-00002.gguf shards.sol --method single
+ok "shards: placed" place shards-00001-of-00002.gguf shards.sol
 exits "shards: tokens are generated" 0 generate "$steps" shards.sol
 ok "shards: the same" cmp out llama-q4_0.ids
 
@@ -150,7 +155,7 @@ END
 
 # A file of the same tensors is found by its digest, but may have other weights.
 mkdir moved
-place qwen2-f16.gguf moved/own.sol --method single
+place qwen2-f16.gguf moved/own.sol
 mv qwen2-f16.gguf moved/tuned.gguf
 complains "another file" 1 "name it with --graph" generate 3 moved/own.sol
 exits "which is named" 0 generate 3 --graph moved/tuned.gguf moved/own.sol
@@ -164,7 +169,7 @@ moirai-place -q -c three.xml --method single -o token.sol qwen3-q8_0.gguf \
     >place.log 2>&1
 complains "a token alone" 1 "place it with --prompt and --generate" \
     generate 3 token.sol
-place qwen3-q8_0.gguf quantized.sol --method single --cache-type q8_0
+place qwen3-q8_0.gguf quantized.sol --cache-type q8_0
 complains "a quantized cache" 1 "a cache of type q8_0 cannot be run" \
     generate 3 quantized.sol
 
@@ -172,7 +177,7 @@ complains "a quantized cache" 1 "a cache of type q8_0 cannot be run" \
 # refuses MODEL TEXT
 refuses()
 {
-    place "$1.gguf" refused.sol --method single
+    place "$1.gguf" refused.sol
     complains "$1" 1 "$2" generate 3 refused.sol
 }
 

@@ -133,7 +133,8 @@ raw_proof()
 }
 
 raw_proof "$inception"
-for graph in authors/GoogLeNet authors/example-1; do
+# SCIP alone takes as long for GoogLeNet as all that comes before.
+for graph in authors/example-1 $(! in_ci || echo authors/GoogLeNet); do
     if [ -e "$data/$graph.graphml" ]; then
         raw_proof "$data/$graph.graphml"
     else

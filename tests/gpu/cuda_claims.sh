@@ -3,8 +3,8 @@
 # tags: no-sanitizers
 # The unit tests of calls and operators, written for the CPU backend, hold for
 # the CUDA backend: on the stand-in for a GPU, or on a GPU if MOIRAI_TEST_GPU
-# is set. The stand-in compiles a kernel for each case: one of 24, in .ci/run
-# one of eight, with MOIRAI_LONG all.
+# is set. The stand-in compiles a kernel for each case: one of 48, in .ci/run
+# one of 16, with MOIRAI_LONG all.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 
 programs='
@@ -19,7 +19,7 @@ standin=$top_builddir/tests/standin/standin_cuda.so
 if [ -z "$MOIRAI_TEST_GPU" ]; then
     MOIRAI_CUDA=$standin MOIRAI_NVRTC=$standin MOIRAI_CUBLASLT='' MOIRAI_CUDNN=''
     export MOIRAI_CUDA MOIRAI_NVRTC MOIRAI_CUBLASLT MOIRAI_CUDNN
-    MOIRAI_TEST_PART=$(cases 24/24 8/8 1/1)
+    MOIRAI_TEST_PART=$(cases 48/48 16/16 1/1)
     export MOIRAI_TEST_PART
 fi
 

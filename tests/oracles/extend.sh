@@ -29,22 +29,28 @@ for tool in pulp pyomo highspy; do
     ok "$tool: the head has the command" grep -q \
         'moirai-emit --slack 2 --unit us graph.graphml -o model.mps' \
         "$top_srcdir/examples/extend_$tool.py"
-    complains "$tool: without arguments" 2 "usage: extend_$tool.py MODEL" \
-        "$python" "$top_srcdir/examples/extend_$tool.py"
-    complains "$tool: a model without room" 1 'emit it with --slack 2' \
-        "$python" "$top_srcdir/examples/extend_$tool.py" "$work/tight.mps" \
-        "$work/map.csv" "$work/start.sol" $one $other "$work/none.sol"
+    # Pyomo takes a second to start.
+    if in_ci || [ $tool != pyomo ]; then
+        complains "$tool: without arguments" 2 "usage: extend_$tool.py MODEL" \
+            "$python" "$top_srcdir/examples/extend_$tool.py"
+        complains "$tool: a model without room" 1 'emit it with --slack 2' \
+            "$python" "$top_srcdir/examples/extend_$tool.py" \
+            "$work/tight.mps" "$work/map.csv" "$work/start.sol" $one $other \
+            "$work/none.sol"
+        exits "$tool: an op that is not there" 1 \
+            "$python" "$top_srcdir/examples/extend_$tool.py" \
+            "$work/model.mps" "$work/map.csv" "$work/start.sol" $one nowhere \
+            "$work/none.sol"
+        ok "$tool: is named" grep -q "no op 'nowhere'" "$work/err"
+    fi
     exits "$tool extends and solves it" 0 \
         "$python" "$top_srcdir/examples/extend_$tool.py" "$work/model.mps" \
         "$work/map.csv" "$work/start.sol" $one $other "$work/$tool.sol"
     exits "$tool: it is valid" 0 env MOIRAI_PATH="$top_srcdir/examples" \
         moirai-check "$work/$tool.sol"
-    ok "$tool: the solution is one" "$python" "$top_srcdir/tests/oracles/extend.py" \
-        "$work/model.mps" "$work/map.csv" $one $other "$work/$tool.sol"
-    exits "$tool: an op that is not there" 1 \
-        "$python" "$top_srcdir/examples/extend_$tool.py" "$work/model.mps" \
-        "$work/map.csv" "$work/start.sol" $one nowhere "$work/none.sol"
-    ok "$tool: is named" grep -q "no op 'nowhere'" "$work/err"
 done
+ok "solutions of the model" "$python" "$top_srcdir/tests/oracles/extend.py" \
+    "$work/model.mps" "$work/map.csv" $one $other "$work/pulp.sol" \
+    "$work/pyomo.sol" "$work/highspy.sol"
 
 done_testing

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# tags: no-sanitizers
 # Tests of shared memory between ranks of one host, which met by TCP; and by
 # MPI, where there is one.
 . "${top_srcdir:=.}/tests/support/tap.sh"

@@ -13,7 +13,8 @@ command -v "${MOIRAI_PYTHON:=python3}" >/dev/null || skip_all "no Python"
 unset MOIRAI_PLAIN MOIRAI_OPEN MOIRAI_TLS_CERT MOIRAI_TLS_KEY MOIRAI_TLS_CA
 
 
-# RANK MASTER-PORT VARIABLES ARGUMENTS...: its output is in rank.RANK.
+# RANK MASTER-PORT VARIABLES ARGUMENTS...: its output is in $ranks/rank.RANK.
+ranks=$work
 start()
 {
     rank=$1
@@ -24,7 +25,7 @@ start()
     # shellcheck disable=SC2086
     env MOIRAI_RANK="$rank" MOIRAI_RANKS=2 MOIRAI_MASTER=127.0.0.1:$master \
         $variables timeout -k 1 90 "$exec_fault" "$@" \
-        >"$work/rank.$rank" 2>&1 </dev/null
+        >"$ranks/rank.$rank" 2>&1 </dev/null
 }
 
 # VARIABLES-OF-0 VARIABLES-OF-1 ARGUMENTS...: two ranks; their status.
@@ -55,14 +56,46 @@ all_right()
     fi
 }
 
-# CLAIM VARIABLES-OF-0 VARIABLES-OF-1 ERROR-OF-0 ERROR-OF-1
+# Runs a command as a rank of refused pair $n; keeps its status.
+rank_of_pair()
+{
+    status=0
+    "$@" || status=$?
+    echo $status >"$ranks/status.$2"
+}
+
+# CLAIM VARIABLES-OF-0 VARIABLES-OF-1 ERROR-OF-0 ERROR-OF-1: begins both ranks.
+# The one that refuses waits for another until its patience ends: all pairs wait
+# at a time.
+n_refused=0
 refused()
 {
-    pair "$2" "$3" seed=5 patience=30
-    ok "$1: no rank succeeds" \
-        test $status_0 -eq 1 -a $status_1 -eq 1
-    ok "$1: rank 0 names the reason" grep -q "$4" "$work/rank.0"
-    ok "$1: rank 1 names the reason" grep -q "$5" "$work/rank.1"
+    n_refused=$((n_refused + 1))
+    ranks=$work/refused.$n_refused
+    mkdir "$ranks"
+    printf '%s\n' "$1" >"$ranks/claim"
+    printf '%s\n' "$4" >"$ranks/error.0"
+    printf '%s\n' "$5" >"$ranks/error.1"
+    next_port
+    rank_of_pair start 0 $port "$2" seed=5 patience=30 &
+    rank_of_pair start 1 $port "$3" seed=5 patience=30 &
+    ranks=$work
+}
+
+# Claims about all pairs begun.
+all_are_refused()
+{
+    wait
+    for n in $(seq $n_refused); do
+        ranks=$work/refused.$n
+        claim=$(cat "$ranks/claim")
+        is "$claim: no rank succeeds" \
+            "$(cat "$ranks/status.0" "$ranks/status.1" | tr '\n' ' ')" "1 1 "
+        for r in 0 1; do
+            ok "$claim: rank $r names the reason" \
+                grep -q -f "$ranks/error.$r" "$ranks/rank.$r"
+        done
+    done
 }
 
 all_right "a token seals all connections" MOIRAI_TOKEN=a-long-enough-token
@@ -189,4 +222,5 @@ pair "MOIRAI_TLS_CERT=$work/none.pem MOIRAI_TLS_KEY=$work/node.key MOIRAI_TLS_CA
     "$(files node)" patience=1
 ok "a missing file is named" grep -q 'none.pem: no certificate in PEM format' \
     "$work/rank.0"
+all_are_refused
 done_testing

@@ -230,6 +230,6 @@ SUITE(lower_bound)
     TEST(the_bound_that_won_is_named);
     SOME(many_devices_are_stopped_between_ops, 1, 0);
     SOME(no_part_of_it_is_above_the_optimum, at_length(400, 20), 1);
-    SOME(no_schedule_beats_it, at_length(30, 5), 1);
-    SOME(no_schedule_of_a_crowd_beats_it, at_length(20, 2), 0);
+    SOME(no_schedule_beats_it, at_length(30, in_ci(5, 2)), 1);
+    SOME(no_schedule_of_a_crowd_beats_it, at_length(20, in_ci(2, 1)), 0);
 }

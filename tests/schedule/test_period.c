@@ -413,5 +413,5 @@ SUITE(period)
     TEST(stages_are_requests_in_flight);
     SOME(every_placement_reaches_its_period, 40, 3);
     SOME(crowded_ports_keep_a_period_above_their_load,
-         at_length(8, 2) * CROWD_REGIMES, 1);
+         at_length(8, in_ci(2, 1)) * CROWD_REGIMES, 1);
 }

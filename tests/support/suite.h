@@ -67,11 +67,6 @@ static inline bool is_watched(void)
            (!gpu || strcmp(gpu, "watched") == 0);
 }
 
-static inline int how_many(int many, int few)
-{
-    return is_watched() ? few : many;
-}
-
 static inline bool is_set(const char *variable)
 {
     const char *text = getenv(variable);
@@ -79,14 +74,36 @@ static inline bool is_set(const char *variable)
     return text && *text;
 }
 
+/* Cases that take seconds: how many in .ci/run, which sets MOIRAI_CI, or on a
+ * GPU, and in make check. */
+static inline int in_ci(int many, int few)
+{
+    return is_set("MOIRAI_CI") || is_set("MOIRAI_LONG") ||
+                   is_set("MOIRAI_TEST_GPU")
+               ? many
+               : few;
+}
+
+/* Returns how many of n random cases run: a quarter in make check.  Fewer than
+ * least are not worth a choice: all of them run. */
+static inline int sample_of(int n, int least)
+{
+    return n < least ? n : in_ci(n, n / 4 > 8 ? n / 4 : 8);
+}
+
+/* Lists of cases have fewer than 40. */
+static inline int how_many(int many, int few)
+{
+    int sample = sample_of(many, 40);
+
+    return is_watched() || sample < few ? few : sample;
+}
+
 /* Random cases beyond the second number rarely find anything new: with
- * MOIRAI_LONG there are as many as the first.  Outside of .ci/run, which sets
- * MOIRAI_CI, half of many are enough. */
+ * MOIRAI_LONG there are as many as the first. */
 static inline int at_length(int longer, int usual)
 {
-    return is_set("MOIRAI_LONG")               ? longer
-           : is_set("MOIRAI_CI") || usual < 16 ? usual
-                                               : usual / 2;
+    return is_set("MOIRAI_LONG") ? longer : sample_of(usual, 16);
 }
 
 /* call takes &err, which this declares; fails with the error's text. */

@@ -16,7 +16,7 @@ enum { MOST_CASES = 1000 };
 static int count_cases(int fewer)
 {
     const char *text = getenv("MOIRAI_OPS_CASES");
-    int usual = getenv("MOIRAI_TEST_GPU") ? 20 : 4;
+    int usual = getenv("MOIRAI_TEST_GPU") ? 20 : in_ci(4, 2);
     int n = (text ? atoi(text) : usual) / fewer;
 
     return n < 1 ? 1 : n > MOST_CASES ? MOST_CASES : n;
@@ -89,6 +89,6 @@ SUITE(cuda_calls)
     /* The kinds behind are of CPUs. */
     EACH(floats_are_the_same, MO_CALL_LINEAR);
     EACH(products_may_be_rounded_to_tf32, COUNT(products));
-    EACH(halves_are_the_same, 2 * COUNT(real_kinds));
+    EACH(halves_are_the_same, in_ci(2, 1) * COUNT(real_kinds));
     EACH(doubles_are_the_same, 7);
 }

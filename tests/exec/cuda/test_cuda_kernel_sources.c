@@ -213,5 +213,6 @@ SUITE(cuda_kernel_sources)
              getenv("MOIRAI_LONG") ? COUNT(models) : FEW);
     else
         EACH(kernels_of_networks_compile_for_every_device,
-             getenv("MOIRAI_LONG") ? COUNT(devices) * COUNT(models) : USUAL);
+             is_set("MOIRAI_LONG") ? COUNT(devices) * COUNT(models)
+                                   : in_ci(USUAL, FEW));
 }

@@ -175,6 +175,6 @@ END_TEST
 SUITE(cuda_linear)
 {
     use_cuda();
-    EACH(products_are_those_of_the_definition, 3 * MO_BLOCK_FORMATS);
+    EACH(products_are_those_of_the_definition, in_ci(3, 1) * MO_BLOCK_FORMATS);
     EACH(values_are_those_of_the_definition, 6);
 }

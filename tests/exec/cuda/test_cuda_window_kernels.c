@@ -483,10 +483,10 @@ END_TEST
 SUITE(cuda_window_kernels)
 {
     use_cuda();
-    EACH(pools_are_the_same, 2 * COUNT(poolings));
-    EACH(interpolations_are_the_same, 20);
+    EACH(pools_are_the_same, in_ci(2, 1) * COUNT(poolings));
+    EACH(interpolations_are_the_same, in_ci(20, 8));
     TEST(what_is_not_resized_is_copied);
-    EACH(convolutions_are_the_same, 2 * COUNT(convs));
+    EACH(convolutions_are_the_same, in_ci(2, 1) * COUNT(convs));
     EACH(a_transposed_convolution_reads_the_taps_of_a_phase, 4);
-    EACH(products_of_all_types_are_the_same, 10);
+    EACH(products_of_all_types_are_the_same, in_ci(10, 5));
 }

@@ -290,9 +290,9 @@ END_TEST
 
 SUITE(case_split)
 {
-    SOME(bound_is_below_the_optimum, at_length(60, 12), 5);
-    SOME(bound_is_below_what_is_found, 24, 3);
-    SOME(hubs_raise_the_bound_up_to_the_optimum, 2, 0);
+    SOME(bound_is_below_the_optimum, at_length(60, in_ci(12, 5)), 5);
+    SOME(bound_is_below_what_is_found, in_ci(24, 8), 3);
+    SOME(hubs_raise_the_bound_up_to_the_optimum, in_ci(2, 1), 0);
     TEST(readers_beside_a_chain_count);
     TEST(least_cut_is_found);
     EACH(what_spans_an_op_crosses_with_it, 5);

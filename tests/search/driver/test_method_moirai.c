@@ -386,13 +386,14 @@ SUITE(method_moirai)
 {
     SOME(small_problems_are_solved, at_length(120, 40), 4);
     EACH(traps_are_avoided, COUNT(traps));
-    SOME(segments_add_up_to_the_optimum_of_the_whole, at_length(60, 8), 2);
-    SOME(threads_do_not_change_the_answer, at_length(8, 3), 1);
-    SOME(no_quick_method_is_better, at_length(12, 6), 1);
+    SOME(segments_add_up_to_the_optimum_of_the_whole,
+         at_length(60, in_ci(8, 4)), 2);
+    SOME(threads_do_not_change_the_answer, at_length(8, in_ci(3, 1)), 1);
+    SOME(no_quick_method_is_better, at_length(12, in_ci(6, 3)), 1);
     SOME(no_start_of_a_model_is_better, at_length(8, 3), 1);
     SOME(without_time_there_is_an_answer, N_REGIMES, 6);
     TEST(what_fits_nowhere_is_reported);
     EACH(a_single_op_goes_where_it_is_fastest, N_REGIMES);
     SOME(many_devices_are_no_trouble, N_REGIMES, 3);
-    SOME(stacked_layers_take_their_number_of_times_as_long, 1, 0);
+    SOME(stacked_layers_take_their_number_of_times_as_long, in_ci(1, 0), 0);
 }

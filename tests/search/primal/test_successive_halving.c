@@ -163,7 +163,7 @@ END_TEST
 /* The rungs are the same; the runs after them only shorten the schedule. */
 START_TEST(patience_gains)
 {
-    int shorter = 0, n = how_many(at_length(24, 12), 4);
+    int shorter = 0, n = how_many(at_length(24, in_ci(12, 6)), 4);
 
     for (int seed = 0; seed < n; seed++) {
         fork_join_case f;
@@ -216,7 +216,7 @@ static mo_schedule *all_with_u(const fork_join_case *f)
 /* Without moves, so that only a start can be shorter. */
 START_TEST(stay_keeps_the_receivers)
 {
-    int shorter = 0, other = 0, n = how_many(at_length(24, 12), 4);
+    int shorter = 0, other = 0, n = how_many(at_length(24, in_ci(12, 6)), 4);
 
     for (int i = 0; i < n; i++) {
         fork_join_case f;
@@ -364,8 +364,8 @@ SUITE(successive_halving)
     SOME(patience_gains, 1, 0);
     SOME(stay_keeps_the_receivers, 1, 0);
     TEST(a_hint_is_a_start);
-    SOME(what_comes_is_valid_and_no_longer_than_the_start, at_length(24, 12),
-         3);
+    SOME(what_comes_is_valid_and_no_longer_than_the_start,
+         at_length(24, in_ci(12, 6)), 3);
     SOME(only_receivers_read_the_shared_tensor, at_length(16, 8), 2);
     SOME(too_short_a_time_has_no_relaxation, 8, 2);
 }

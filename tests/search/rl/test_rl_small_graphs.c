@@ -196,7 +196,7 @@ START_TEST(small_graphs_are_placed_well)
     const mo_method *method = learners[_i];
     ends e = { 0 };
 
-    for (int seed = 0; seed < how_many(at_length(50, 2), 1); seed++)
+    for (int seed = 0; seed < how_many(at_length(50, in_ci(2, 1)), 1); seed++)
         come_near(method, seed, &e);
     printf(
         "# %s: all %d graphs within 5 %% of the optimum (%.2f %% on average, "
@@ -210,6 +210,6 @@ END_TEST
 SUITE(rl_small_graphs)
 {
     tcase_set_timeout(tests, 600);
-    EACH(small_graphs_are_not_placed_by_chance, N_LEARNERS);
+    EACH(small_graphs_are_not_placed_by_chance, in_ci(N_LEARNERS, 1));
     SOME(small_graphs_are_placed_well, N_LEARNERS, 0);
 }

@@ -129,6 +129,13 @@ void standin_fiber_leave(standin_fiber *fiber)
 {
     standin_switch(&fiber->own, fiber->back);
 }
+
+bool standin_fiber_hop(standin_fiber *fiber, standin_fiber *next)
+{
+    next->back = fiber->back;
+    standin_switch(&fiber->own, next->own);
+    return true;
+}
 #else
 static void set_up(standin_fiber *fiber)
 {
@@ -147,6 +154,14 @@ void standin_fiber_enter(standin_fiber *fiber)
 void standin_fiber_leave(standin_fiber *fiber)
 {
     swapcontext(&fiber->own, &fiber->back);
+}
+
+/* Contexts cannot be copied. */
+bool standin_fiber_hop(standin_fiber *fiber, standin_fiber *next)
+{
+    (void) fiber;
+    (void) next;
+    return false;
 }
 #endif
 

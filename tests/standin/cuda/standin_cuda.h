@@ -88,6 +88,10 @@ standin_fiber *standin_fiber_new(void (*entry)(void));
 void standin_fiber_free(standin_fiber *fiber);
 void standin_fiber_enter(standin_fiber *fiber);
 void standin_fiber_leave(standin_fiber *fiber);
+/* Leaves one and enters another, which was left before, at once: the latter
+ * leaves to where the former would have.  Returns false at once where that is
+ * impossible. */
+bool standin_fiber_hop(standin_fiber *fiber, standin_fiber *next);
 
 /* Threads of a block */
 

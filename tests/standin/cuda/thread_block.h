@@ -26,6 +26,7 @@ typedef struct standin_block {
     const standin_launch *launch;
     standin_dim index;
     standin_thread threads[STANDIN_THREADS];
+    unsigned waiting[STANDIN_THREADS / STANDIN_WARP]; /* lanes IN_WARP */
     int n;
     char *dynamic, *statics; /* shared memory; statics while swapped out */
 } standin_block;
