@@ -130,7 +130,7 @@ START_TEST(products_are_those_of_the_definition)
                   { 7, 5, 1056 }, { 9, 12, 96 },  { 21, 40, 256 },
                   { 0, 4, 32 },   { 3, 130, 32 }, { 1, 9, 2080 },
                   { 1, 301, 512 }, { 8, 19, 192 }, { 2, 70, 2368 },
-                  { 1, 3, 4352 } };
+                  { 1, 3, 4352 },   { 2, 5, 8256 } };
     mo_block_format format = (mo_block_format) (_i % MO_BLOCK_FORMATS);
     mo_elem elem = elems[_i / MO_BLOCK_FORMATS];
 

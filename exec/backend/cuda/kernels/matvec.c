@@ -51,6 +51,18 @@ bool mo_cuda_matvec_supports(const mo_backend_unit *unit,
            shared_bytes(l) <= (int64_t) unit->max_shared_bytes;
 }
 
+/* As many warps share rows as are needed for enough of them, where each has more
+ * than a batch of loads. */
+static int choose_split(const mo_call_linear *l, int64_t warps)
+{
+    int split = 1;
+
+    while (2 * split <= WARPS_NUMBERS && 2 * split * l->n <= warps &&
+           l->k / (256 * split) > STAGES_NUMBERS)
+        split *= 2;
+    return split;
+}
+
 /* A warp has as many rows of weights as keep all multiprocessors busy once. */
 mo_status mo_cuda_emit_matvec(const mo_backend_unit *unit, const mo_call *call,
                               const mo_tensor_desc *out,
@@ -62,9 +74,10 @@ mo_status mo_cuda_emit_matvec(const mo_backend_unit *unit, const mo_call *call,
     int warps = bits > 0 ? WARPS_BLOCKS : WARPS_NUMBERS;
     int64_t rows = (int64_t) unit->sms * WARPS_OF_SM * (bits > 0 ? 1 : 2);
     int64_t span = mo_min_i64((l->n + rows - 1) / rows, MOST_SPAN);
+    int split = bits > 0 ? 1 : choose_split(l, rows);
     mo_elem elem = bits > 0 ? MO_ELEM_U32 : mo_block_format_elem(l->format);
     mo_status status =
-        mo_cuda_grid_1d(l->n, (int) span * warps, 32 * warps, grid, err);
+        mo_cuda_grid_1d(l->n, (int) span * warps / split, 32 * warps, grid, err);
 
     if (status != MO_OK)
         return status;
@@ -77,11 +90,12 @@ mo_status mo_cuda_emit_matvec(const mo_backend_unit *unit, const mo_call *call,
         code,
         "#define BITS %d\ntypedef %s W;\n#define WEIGHT %s\n#define ROWS %d\n"
         "#define COLUMNS %d\n#define DEPTH %d\n#define SPAN %d\n"
-        "#define STAGES %d\n#define COPY %d\n#define WARPS %d\n",
+        "#define STAGES %d\n#define COPY %d\n#define WARPS %d\n"
+        "#define SPLIT %d\n",
         bits, mo_cuda_elem_type_name(elem), mo_cuda_elem_to_float(elem),
         (int) l->m, (int) l->n, (int) l->k, (int) span,
         bits > 0 ? STAGES_BLOCKS : STAGES_NUMBERS, l->k % 256 == 0 ? 16 : 4,
-        warps);
+        warps, split);
     mo_cuda_source_append(code, bits > 0 ? blocks_source : numbers_source);
     return MO_OK;
 }

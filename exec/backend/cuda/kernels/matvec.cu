@@ -17,6 +17,7 @@ typedef unsigned W;
 #define STAGES 4
 #define COPY 16
 #define WARPS 8
+#define SPLIT 2
 /* example:end */
 /* embed: blocks_source */
 /* A pair of blocks are WORDS words.  That of data has the same layout, with zeros
@@ -183,9 +184,10 @@ MO_KERNEL_OF(matvec_blocks, 32 * WARPS)(const T *in, const W *weights, T *out,
             finish1((PLACE) m * COLUMNS + first + MO_LANE, &kept[m], p, out);
 }
 /* embed: numbers_source */
-/* Eight numbers, 16 bytes of weights or 32, and data as they are. */
+/* Eight numbers, 16 bytes of weights or 32, and data as they are. SPLIT warps
+ * share rows, in turns. */
 #define EIGHTS (DEPTH / 8)
-#define TURNS ((EIGHTS + 31) / 32)
+#define TURNS ((EIGHTS + 32 * SPLIT - 1) / (32 * SPLIT))
 typedef union {
     uint4 bits[sizeof(W) / 2];
     W x[8];
@@ -193,7 +195,8 @@ typedef union {
 
 MO_DEVICE void fetch_eight(const W *row, int turn, eight *w)
 {
-    const int at = mo_min_i(turn * 32 + MO_LANE, EIGHTS - 1);
+    const int at = mo_min_i((turn * SPLIT + MO_WARP % SPLIT) * 32 + MO_LANE,
+                            EIGHTS - 1);
     const uint4 *from = (const uint4 *) (row + at * 8);
 #pragma unroll
     for (int i = 0; i < (int) (sizeof(W) / 2); i++)
@@ -201,7 +204,7 @@ MO_DEVICE void fetch_eight(const W *row, int turn, eight *w)
 }
 MO_DEVICE void multiply_eight(const T *in, int turn, const eight *w, R *sum)
 {
-    const int at = turn * 32 + MO_LANE;
+    const int at = (turn * SPLIT + MO_WARP % SPLIT) * 32 + MO_LANE;
 #pragma unroll
     for (int m = 0; m < ROWS; m++)
 #pragma unroll
@@ -215,7 +218,9 @@ MO_DEVICE void multiply_eight(const T *in, int turn, const eight *w, R *sum)
 MO_KERNEL_OF(matvec_numbers, 32 * WARPS)(const T *in, const W *weights, T *out,
                                          struct mo_extra p)
 {
-    const int first = ((int) blockIdx.x * WARPS + MO_WARP) * SPAN;
+    MO_SHARED float parts[WARPS][ROWS][32];
+    const int first =
+        ((int) blockIdx.x * (WARPS / SPLIT) + MO_WARP / SPLIT) * SPAN;
     const int rows = mo_max_i(0, mo_min_i(SPAN, COLUMNS - first));
     const W *row =
         weights + (long long) mo_min_i(first, COLUMNS - 1) * DEPTH;
@@ -249,6 +254,19 @@ MO_KERNEL_OF(matvec_numbers, 32 * WARPS)(const T *in, const W *weights, T *out,
                 kept[m] = all;
             sum[m] = 0;
         }
+    }
+    if (SPLIT > 1) {
+#pragma unroll
+        for (int m = 0; m < ROWS; m++)
+            parts[MO_WARP][m][MO_LANE] = kept[m];
+        MO_SYNC();
+        if (MO_WARP % SPLIT > 0)
+            return;
+#pragma unroll
+        for (int m = 0; m < ROWS; m++)
+#pragma unroll
+            for (int i = 1; i < SPLIT; i++)
+                kept[m] += parts[MO_WARP + i][m][MO_LANE];
     }
 #pragma unroll
     for (int m = 0; m < ROWS; m++)
