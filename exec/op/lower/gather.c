@@ -72,9 +72,9 @@ static mo_status add_gather(const mo_op_site *site,
     return MO_OK;
 }
 
-/* Indices in a row of which every inner ones have the same distance, and so have
- * every outer ones: outer index a and inner index b are of first + a far + b near.
- * Rotations by halves or by pairs have such. */
+/* Indices in a row of which every inner ones have the same distance, and so
+ * have every outer ones: outer index a and inner index b are of first + a far +
+ * b near. Rotations by halves or by pairs have such. */
 typedef struct even_indices {
     int64_t first, far, near, outer, inner;
 } even_indices;
@@ -89,9 +89,8 @@ static bool find_even(const int64_t *index, int n, int64_t axis,
     for (int i = 0; i < n; i++)
         if (index[i] < 0 || index[i] >= axis)
             return false;
-    while (inner < n &&
-           (inner == 1 ||
-            index[inner] - index[inner - 1] == index[1] - index[0]))
+    while (inner < n && (inner == 1 || index[inner] - index[inner - 1] ==
+                                           index[1] - index[0]))
         inner++;
     if (n < 1 || n % inner != 0)
         return false;
@@ -101,8 +100,8 @@ static bool find_even(const int64_t *index, int n, int64_t axis,
                             .outer = n / inner,
                             .inner = inner };
     for (int i = 0; i < n; i++)
-        if (index[i] != even->first + i / inner * even->far +
-                            i % inner * even->near)
+        if (index[i] !=
+            even->first + i / inner * even->far + i % inner * even->near)
             return false;
     return true;
 }

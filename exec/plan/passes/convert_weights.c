@@ -6,8 +6,8 @@
  *     x - [linear W]          W - [dequantize] - W'
  *                        ->   x - [matmul W']
  *
- * W' is a value like others: its memory is used again after the product. Weights
- * that have the type of the data are read as they are.
+ * W' is a value like others: its memory is used again after the product.
+ * Weights that have the type of the data are read as they are.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,8 +30,8 @@ static bool has_many_rows(const mo_call *call)
 {
     const mo_call_linear *l = &call->u.linear;
 
-    return call->kind == MO_CALL_LINEAR && l->m > MOST_FEW_ROWS &&
-           l->n > 0 && l->k > 0;
+    return call->kind == MO_CALL_LINEAR && l->m > MOST_FEW_ROWS && l->n > 0 &&
+           l->k > 0;
 }
 
 /* Kernels convert sixteen numbers at a time. */
@@ -83,12 +83,13 @@ static mo_status convert(conversion *c, const mo_plan_call *linear,
     if (status != MO_OK)
         return status;
     product.call.kind = MO_CALL_MATMUL;
-    product.call.u.matmul = (mo_call_matmul){ .m = l.m,
-                                              .n = l.n,
-                                              .k = l.k,
-                                              .a = { .row = l.k, .column = 1 },
-                                              .b = { .row = 1, .column = l.k },
-                                              .c = { .row = l.n, .column = 1 } };
+    product.call.u.matmul =
+        (mo_call_matmul){ .m = l.m,
+                          .n = l.n,
+                          .k = l.k,
+                          .a = { .row = l.k, .column = 1 },
+                          .b = { .row = 1, .column = l.k },
+                          .c = { .row = l.n, .column = 1 } };
     product.call.in = mo_arena_array(c->plan->arena, (size_t) linear->call.n_in,
                                      sizeof *product.call.in);
     if (!product.call.in)

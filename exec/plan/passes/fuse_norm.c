@@ -39,8 +39,7 @@ static bool is_step(const norm_pass *p, const mo_call *call, mo_point_op op)
     const mo_point_program *point = &call->u.point;
 
     return call->kind == MO_CALL_POINT && point->n_steps == 1 &&
-           point->steps[0].op == op &&
-           point->result == point->n_operands &&
+           point->steps[0].op == op && point->result == point->n_operands &&
            p->plan->values[call->out[0]].desc.elem == MO_ELEM_F32;
 }
 
@@ -276,8 +275,8 @@ mo_status mo_pass_fuse_norm(const bool *enabled, mo_exec_plan *plan,
                             mo_error *err)
 {
     norm_pass p = { .plan = plan };
-    mo_status status = enabled ? mo_pass_def_use_build(plan, &p.uses, err)
-                               : MO_OK;
+    mo_status status =
+        enabled ? mo_pass_def_use_build(plan, &p.uses, err) : MO_OK;
 
     for (int c = 0; enabled && c < plan->n_calls && status == MO_OK; c++) {
         mo_plan_call *place = &plan->calls[c];

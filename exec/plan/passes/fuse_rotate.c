@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rotation fusion: rotary positions, as exporters write them, negate one half of
- * a row and exchange the halves, which costs two calls. The sign goes to the
+ * Rotation fusion: rotary positions, as exporters write them, negate one half
+ * of a row and exchange the halves, which costs two calls. The sign goes to the
  * factor; the exchange is then a copy, which readers skip:
  *
  *     cat(-b, a) s      ->      cat(b, a) s (-1, ..., 1, ...)
@@ -20,13 +20,14 @@ typedef struct rotate_pass {
     int n;
 } rotate_pass;
 
-/* A concatenation of two parts along the last dimension, one of them negated. */
+/* A concatenation of two parts along the last dimension, one of them negated.
+ */
 typedef struct rotation {
     const mo_call *concat;
-    int from;                 /* the operand that is negated */
-    int source;               /* the value before */
-    int64_t columns;          /* of the result */
-    int64_t first, after;     /* columns of the negated part */
+    int from;             /* the operand that is negated */
+    int source;           /* the value before */
+    int64_t columns;      /* of the result */
+    int64_t first, after; /* columns of the negated part */
 } rotation;
 
 /* The call that makes a value, behind views, on that device; or NULL. */
@@ -190,8 +191,8 @@ static int find_rotation(const rotate_pass *p, const mo_plan_call *place,
     const mo_call *call = &place->call;
     const mo_point_program *point = &call->u.point;
 
-    if (call->kind != MO_CALL_POINT || call->n_in != 2 ||
-        point->n_steps != 1 || point->steps[0].op != MO_POINT_MULTIPLY ||
+    if (call->kind != MO_CALL_POINT || call->n_in != 2 || point->n_steps != 1 ||
+        point->steps[0].op != MO_POINT_MULTIPLY ||
         point->steps[0].a == point->steps[0].b ||
         p->plan->values[call->out[0]].desc.elem != MO_ELEM_F32)
         return MO_PLAN_NONE;
@@ -213,16 +214,16 @@ static mo_status rewrite(rotate_pass *p, const bool *enabled, mo_error *err)
         int exchanged, signs, at;
         rotation r;
 
-        at = enabled[place->device] ? find_rotation(p, place, &r)
-                                    : MO_PLAN_NONE;
+        at =
+            enabled[place->device] ? find_rotation(p, place, &r) : MO_PLAN_NONE;
         if (at == MO_PLAN_NONE) {
             p->calls[p->n++] = *place;
             continue;
         }
         status = add_signs(p, &r, place->device, &signs, err);
         if (status == MO_OK)
-            status = add_exchange(p, &r, place, place->call.in[at], &exchanged,
-                                  err);
+            status =
+                add_exchange(p, &r, place, place->call.in[at], &exchanged, err);
         if (status == MO_OK)
             status = add_product(p, place, at, exchanged, signs, err);
     }

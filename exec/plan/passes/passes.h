@@ -71,8 +71,9 @@ mo_status mo_pass_concat_inplace(const bool *enabled, mo_exec_plan *plan,
 mo_status mo_pass_precision(mo_elem storage_elem, const mo_exec_plan *earlier,
                             mo_exec_plan *plan, mo_error *err);
 
-/* Value reuse: pointwise calls that compute a value once more, or copy one as it
- * is, become views. After mo_pass_precision(), which makes conversions copies. */
+/* Value reuse: pointwise calls that compute a value once more, or copy one as
+ * it is, become views. After mo_pass_precision(), which makes conversions
+ * copies. */
 mo_status mo_pass_reuse_values(const bool *enabled, mo_exec_plan *plan,
                                mo_error *err);
 

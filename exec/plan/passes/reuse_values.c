@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Value reuse: a pointwise call that does what an earlier one did to the same
- * operands (common-subexpression elimination), as the masks of all layers do, and
- * one that copies its operand as it is, as conversions to the type that values
- * have by now, leave views of a value that is there:
+ * operands (common-subexpression elimination), as the masks of all layers do,
+ * and one that copies its operand as it is, as conversions to the type that
+ * values have by now, leave views of a value that is there:
  *
  *     m = where(x, 0, -inf)             m = where(x, 0, -inf)
  *     n = where(x, 0, -inf)        ->   n is a view of m
@@ -67,19 +67,18 @@ static bool same_call(const mo_exec_plan *plan, const mo_plan_call *a,
                       const mo_plan_call *b)
 {
     const mo_tensor_desc *made = &plan->values[a->call.out[0]].desc;
-    bool same = a->device == b->device && a->call.n_in == b->call.n_in &&
-                mo_tensor_desc_equal(made,
-                                     &plan->values[b->call.out[0]].desc) &&
-                same_program(&a->call.u.point, &b->call.u.point,
-                             &made->shape);
+    bool same =
+        a->device == b->device && a->call.n_in == b->call.n_in &&
+        mo_tensor_desc_equal(made, &plan->values[b->call.out[0]].desc) &&
+        same_program(&a->call.u.point, &b->call.u.point, &made->shape);
 
     for (int i = 0; same && i < a->call.n_in; i++)
         same = same_operand(plan, a->call.in[i], b->call.in[i]);
     return same;
 }
 
-/* Returns the result of an earlier call that is the same, or MO_PLAN_NONE. Calls
- * are found by their first operand that is no constant. */
+/* Returns the result of an earlier call that is the same, or MO_PLAN_NONE.
+ * Calls are found by their first operand that is no constant. */
 static int find_same(reuse *r, int c)
 {
     const mo_plan_call *calls = r->plan->calls;

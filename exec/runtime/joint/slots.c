@@ -469,8 +469,8 @@ mo_status mo_joint_slots_run(mo_joint_slots *slots, int slot, int64_t request,
         if (j->carriers[i]->restart)
             j->carriers[i]->restart(j->carriers[i]);
     for (int i = 0; j->queue && i < slots->plan->n_inputs; i++)
-        for (int k = 0;
-             k < slots->plan->inputs[i].n_values && status == MO_OK; k++) {
+        for (int k = 0; k < slots->plan->inputs[i].n_values && status == MO_OK;
+             k++) {
             int v = slots->plan->inputs[i].values[k];
 
             if (slots->input_at[v] >= 0 &&

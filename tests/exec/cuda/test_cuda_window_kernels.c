@@ -415,7 +415,7 @@ START_TEST(convolutions_are_the_same)
 END_TEST
 
 /* A tap that is not finite reaches the places that read it, and no others:
- * those of its phase. */
+ * those of its phase. On a GPU, cuDNN may multiply zeros by all taps. */
 START_TEST(a_transposed_convolution_reads_the_taps_of_a_phase)
 {
     mo_call_conv conv = { .sweep = SWEEP2(4, 2, 2, 0),
@@ -427,6 +427,8 @@ START_TEST(a_transposed_convolution_reads_the_taps_of_a_phase)
     call_case c;
     float *weights;
 
+    if (getenv("MOIRAI_TEST_GPU"))
+        return;
     set_out(&conv.sweep, true);
     conv.channels_last = _i % 2;
     case_begin(&c, MO_CALL_CONV);

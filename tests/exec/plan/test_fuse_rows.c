@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the passes for devices that compile kernels: RMS normalization written
- * as pointwise ops, rotations by halves, and values that are computed twice; in
- * half precision angles stay f32. Results are those of the plan without them. */
+/* Tests of the passes for devices that compile kernels: RMS normalization
+ * written as pointwise ops, rotations by halves, and values that are computed
+ * twice; in half precision angles stay f32. Results are those of the plan
+ * without them. */
 #include "exec/plan/verify/verify.h"
 #include "ingest/read.h"
 #include "tests/exec/support/plan_runner.h"
@@ -11,8 +12,9 @@
 #define KEYS                                                                   \
     KEY("o", "node", "op")                                                     \
     KEY("s", "node", "shape")                                                  \
-    KEY("d", "node", "dtype") KEY("a", "node", "attrs")                        \
-        KEY("q", "edge", "dst_port") KEY("r", "edge", "src_port")
+    KEY("d", "node", "dtype")                                                  \
+    KEY("a", "node", "attrs") KEY("q", "edge", "dst_port")                     \
+        KEY("r", "edge", "src_port")
 #define TYPED(id, op, shape, type, attrs)                                      \
     NODE(id, DATA("o", op) DATA("s", shape) DATA("d", type) DATA("a", attrs))
 #define OP(id, op, shape, attrs) TYPED(id, op, shape, "f32", attrs)
@@ -23,15 +25,15 @@
 /* x^2 by square, to the power by root, and y of x and that. */
 #define RMS(square, power, y)                                                  \
     GRAPHML(KEYS,                                                              \
-            OP("x", "Parameter", "2,3,8", "{}") square OP(                     \
-                "mean", "ReduceMean", "2,3,1",                                 \
-                "{\"values\":\"1:-1\",\"keep_dims\":\"true\"}")                \
-                OP("sum", "Add", "2,3,1", "{\"values\":\"1:0.5\"}") power y    \
-                    OP("out", "Result", "2,3,8", "{}")                         \
-                        TO("x", "square", "0") TO("square", "mean", "0")       \
-                            TO("mean", "sum", "0") TO("sum", "root", "0")      \
-                                TO("x", "y", "0") TO("root", "y", "1")         \
-                                    TO("y", "out", "0"))
+            OP("x", "Parameter", "2,3,8", "{}")                                \
+                square OP("mean", "ReduceMean", "2,3,1",                       \
+                          "{\"values\":\"1:-1\",\"keep_dims\":\"true\"}")      \
+                    OP("sum", "Add", "2,3,1", "{\"values\":\"1:0.5\"}")        \
+                        power y OP("out", "Result", "2,3,8", "{}")             \
+                            TO("x", "square", "0") TO("square", "mean", "0")   \
+                                TO("mean", "sum", "0") TO("sum", "root", "0")  \
+                                    TO("x", "y", "0") TO("root", "y", "1")     \
+                                        TO("y", "out", "0"))
 #define POWER(id, shape, x) OP(id, "Power", shape, "{\"values\":\"1:" x "\"}")
 #define HALVES                                                                 \
     OP("x", "Parameter", "2,3,8", "{}")                                        \
@@ -84,13 +86,12 @@ static const struct {
                             HALF("1", "cat", "1") TO("y", "out", "0")),
       1, false },
     { "twice",
-      GRAPHML(KEYS,
-              OP("x", "Parameter", "2,8", "{}") OP("e", "Exp", "2,8", "{}")
-                  OP("f", "Exp", "2,8", "{}") OP("p", "MatMul", "2,2",
-                                                 "{\"transpose_b\":true}")
-                      OP("out", "Result", "2,2", "{}") TO("x", "e", "0")
-                          TO("x", "f", "0") TO("e", "p", "0") TO("f", "p", "1")
-                              TO("p", "out", "0")),
+      GRAPHML(KEYS, OP("x", "Parameter", "2,8", "{}") OP(
+                        "e", "Exp", "2,8", "{}") OP("f", "Exp", "2,8", "{}")
+                        OP("p", "MatMul", "2,2", "{\"transpose_b\":true}")
+                            OP("out", "Result", "2,2", "{}") TO("x", "e", "0")
+                                TO("x", "f", "0") TO("e", "p", "0")
+                                    TO("f", "p", "1") TO("p", "out", "0")),
       2, false },
 };
 

@@ -4,7 +4,8 @@
  * et al. 2022). A warp has 16 DEEP queries and iterates over TURN keys at a
  * time; ACROSS warps of a block have other queries, ALONG of them other keys,
  * and so have the CLUSTER blocks of a cluster. Keys and values may be of a
- * smaller type than queries: a cache. All operands are loaded directly into the registers of the mma fragments:
+ * smaller type than queries: a cache. All operands are loaded directly into the
+ * registers of the mma fragments:
  *
  *     scores    a thread holds 4 neighbours of a row of q and of k, which are
  *               k = t and t + 4 of two steps: the sum may be in any order that
@@ -15,8 +16,8 @@
  *               neighbours of v, and holds neighbours of the result
  *
  * (t: the lane within its group of four, g: the group). The partial results of
- * the warps are combined in shared memory, of all blocks of a cluster, which also
- * restores the order of rows for storing.
+ * the warps are combined in shared memory, of all blocks of a cluster, which
+ * also restores the order of rows for storing.
  */
 /* example:begin */
 #include "exec/backend/cuda/algo/attention_example.cuh"

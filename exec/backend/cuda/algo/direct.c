@@ -469,8 +469,8 @@ mo_status mo_cuda_matvec_algos(mo_backend_unit *unit,
     if (status == MO_OK)
         status = mo_cuda_source_check(&code, err);
     if (status == MO_OK)
-        status = mo_cuda_jit_request(unit, code.text, name, &algo->function,
-                                     err);
+        status =
+            mo_cuda_jit_request(unit, code.text, name, &algo->function, err);
     mo_cuda_source_clear(&code);
     if (status != MO_OK) {
         drop(unit, &algo->base);

@@ -55,7 +55,9 @@ static int choose_span(const mo_call_attention *c, int deep, int warps)
 static mo_cuda_attention_tiling make_tiling(const mo_call_attention *c,
                                             int deep, int warps)
 {
-    mo_cuda_attention_tiling tiling = { .across = 1, .deep = deep, .cluster = 1 };
+    mo_cuda_attention_tiling tiling = { .across = 1,
+                                        .deep = deep,
+                                        .cluster = 1 };
 
     tiling.span = choose_span(c, deep, warps);
 
@@ -181,9 +183,9 @@ static mo_status add_variant(mo_backend_unit *unit,
     mo_status status =
         mo_cuda_emit_attention(problem, tiling, &code, &made->grid, err);
 
-    snprintf(made->name, sizeof made->name,
-             "%dx%dx%d warps, %d deep, %d span", tiling->across, tiling->along,
-             tiling->cluster, tiling->deep, tiling->span);
+    snprintf(made->name, sizeof made->name, "%dx%dx%d warps, %d deep, %d span",
+             tiling->across, tiling->along, tiling->cluster, tiling->deep,
+             tiling->span);
     if (status == MO_OK && made->grid.shared <= unit->max_shared_bytes &&
         (!only || strcmp(only, made->name) == 0)) {
         status = mo_cuda_jit_request(unit, code.text, "attention",

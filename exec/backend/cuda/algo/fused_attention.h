@@ -31,8 +31,8 @@ typedef struct mo_cuda_attention_problem {
     const mo_backend_operand *in;
     const mo_tensor_desc *out;
     int64_t batches;
-    bool tensor; /* tensor cores; else the kernel by rows */
-    bool exact;  /* products in full f32 precision */
+    bool tensor;   /* tensor cores; else the kernel by rows */
+    bool exact;    /* products in full f32 precision */
     bool clusters; /* the device has thread block clusters */
 } mo_cuda_attention_problem;
 

@@ -376,8 +376,8 @@ mo_status mo_cuda_tensorcore_algos(mo_backend_unit *unit,
     if (!mo_cuda_algo_kind_wanted(task, "tensor") ||
         !mo_cuda_tensorcore_problem_init(unit, task, &problem))
         return MO_OK;
-    n = mo_cuda_tensorcore_find_configs(unit, mo_cuda_has_clusters(unit), &problem,
-                                        configs,
+    n = mo_cuda_tensorcore_find_configs(unit, mo_cuda_has_clusters(unit),
+                                        &problem, configs,
                                         unit->options.autotune ? TRIED : 1);
     for (int i = 0; i < n && status == MO_OK; i++)
         status = add_algo(unit, task, &problem, &configs[i], algos, err);

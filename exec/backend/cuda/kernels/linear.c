@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products with weights in a storage format, and their values: matvec.cu for few
- * rows, linear.cu for all. */
+/* Products with weights in a storage format, and their values: matvec.cu for
+ * few rows, linear.cu for all. */
 #include "base/minmax.h"
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
 #include "exec/backend/cuda/kernels/matvec.h"
@@ -123,7 +123,8 @@ static mo_status prepare_dequantize(mo_backend_unit *unit, const mo_call *call,
     mo_block_format format = call->u.dequantize.format;
     int64_t n = mo_tensor_desc_elements(&out[0]);
     int width = mo_min_int(
-        mo_cuda_epilogue_vector_width(call, &out[0], MOST_NEIGHBOURS), MOST_NEIGHBOURS);
+        mo_cuda_epilogue_vector_width(call, &out[0], MOST_NEIGHBOURS),
+        MOST_NEIGHBOURS);
     mo_cuda_single_kernel_spec draft = { .name = "dequantize" };
     mo_status status = check_real(call, out, err);
 

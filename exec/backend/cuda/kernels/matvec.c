@@ -17,7 +17,8 @@ enum {
     WARPS_NUMBERS = 4,
     STAGES_BLOCKS = 4,
     STAGES_NUMBERS = 8,
-    WARPS_OF_SM = 16, /* of quantized rows, for their memory; else as many again */
+    WARPS_OF_SM =
+        16, /* of quantized rows, for their memory; else as many again */
     MOST_SPAN = 32
 };
 
@@ -26,8 +27,8 @@ static int bits_of(mo_block_format format)
     return format == MO_BLOCK_Q8_0 ? 8 : format == MO_BLOCK_Q4_0 ? 4 : 0;
 }
 
-/* Bytes of shared memory for blocks: the rings of all warps, the quantized data,
- * and their scales. */
+/* Bytes of shared memory for blocks: the rings of all warps, the quantized
+ * data, and their scales. */
 static int64_t shared_bytes(const mo_call_linear *l)
 {
     int64_t bits = bits_of(l->format), words = bits == 8 ? 17 : 9;
@@ -45,14 +46,13 @@ bool mo_cuda_matvec_supports(const mo_backend_unit *unit,
 {
     int multiple = bits_of(l->format) > 0 ? 64 : 8;
 
-    return l->m > 0 && l->m <= MOST_ROWS && l->n > 0 &&
-           l->n <= INT32_MAX / 2 && l->k > 0 && l->k <= INT32_MAX / 2 &&
-           l->k % multiple == 0 &&
+    return l->m > 0 && l->m <= MOST_ROWS && l->n > 0 && l->n <= INT32_MAX / 2 &&
+           l->k > 0 && l->k <= INT32_MAX / 2 && l->k % multiple == 0 &&
            shared_bytes(l) <= (int64_t) unit->max_shared_bytes;
 }
 
-/* As many warps share rows as are needed for enough of them, where each has more
- * than a batch of loads. */
+/* As many warps share rows as are needed for enough of them, where each has
+ * more than a batch of loads. */
 static int choose_split(const mo_call_linear *l, int64_t warps)
 {
     int split = 1;
@@ -76,8 +76,8 @@ mo_status mo_cuda_emit_matvec(const mo_backend_unit *unit, const mo_call *call,
     int64_t span = mo_min_i64((l->n + rows - 1) / rows, MOST_SPAN);
     int split = bits > 0 ? 1 : choose_split(l, rows);
     mo_elem elem = bits > 0 ? MO_ELEM_U32 : mo_block_format_elem(l->format);
-    mo_status status =
-        mo_cuda_grid_1d(l->n, (int) span * warps / split, 32 * warps, grid, err);
+    mo_status status = mo_cuda_grid_1d(l->n, (int) span * warps / split,
+                                       32 * warps, grid, err);
 
     if (status != MO_OK)
         return status;

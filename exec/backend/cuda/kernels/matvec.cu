@@ -2,9 +2,9 @@
 /* Products of few rows of data with weights in a storage format
  * (exec/tensor/block_format.h), at the bandwidth of memory.  A warp has SPAN
  * neighbouring rows of weights, which it reads once: quantized ones through a
- * ring of STAGES units of shared memory, a unit being 32 pairs of blocks or fewer
- * at the end of a row, others into registers.  Weights are constants: they are
- * read before the kernel before this one has ended. */
+ * ring of STAGES units of shared memory, others into registers.  A unit is 32
+ * pairs of blocks, or fewer at the end of a row.  Weights are constants: they
+ * are read before the kernel before this one has ended. */
 /* example:begin */
 #include "exec/backend/cuda/jit/example.cuh"
 #define BITS 8
@@ -20,10 +20,11 @@ typedef unsigned W;
 #define SPLIT 2
 /* example:end */
 /* embed: blocks_source */
-/* A pair of blocks are WORDS words.  That of data has the same layout, with zeros
- * where weights have their scales: a product of words is a product of numbers,
- * however they lie.  Of four bits, bytes have the numbers i and i + 16 of a
- * block, and data are two pairs of blocks, of the lower and the higher half. */
+/* A pair of blocks are WORDS words.  That of data has the same layout, with
+ * zeros where weights have their scales: a product of words is a product of
+ * numbers, however they lie.  Of four bits, bytes have the numbers i and i + 16
+ * of a block, and data are two pairs of blocks, of the lower and the higher
+ * half. */
 #define WORDS (BITS == 8 ? 17 : 9)
 #define SIDES (BITS == 8 ? 1 : 2)
 #define PAIRS (DEPTH / 64)

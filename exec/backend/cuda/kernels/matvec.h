@@ -13,8 +13,8 @@ bool mo_cuda_matvec_supports(const mo_backend_unit *unit,
                              const mo_call_linear *product);
 
 /* Appends the kernel of a supported product to code; sets its name, a static
- * text, and its grid. Its arguments are the data, the weights, the result and the
- * struct mo_extra of the call's epilogue. */
+ * text, and its grid. Its arguments are the data, the weights, the result and
+ * the struct mo_extra of the call's epilogue. */
 mo_status mo_cuda_emit_matvec(const mo_backend_unit *unit, const mo_call *call,
                               const mo_tensor_desc *out,
                               const mo_call_linear *product,

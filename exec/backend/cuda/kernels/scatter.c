@@ -8,14 +8,14 @@
  * in the order of the keys: the last one wins, and sums are the same in every
  * run.
  *
- * Each key of few is kept in shared memory by every block, and the thread of the
- * last key of a place applies all of that place. Many are sorted (bitonic sort, Batcher 1968) by place and then by number, and the
- * thread at the begin of each run of equal places applies the run:
- * "scatter_keys" computes keys and sorts them block by block; then for each k
- * from 2 * BLOCK_KEYS, doubling, "scatter_step" runs with j
- * from k / 2 down to BLOCK_KEYS, and "scatter_merge"; at last
- * "scatter_apply". Keys are padded to a power of two, at least
- * BLOCK_KEYS.
+ * Each key of few is kept in shared memory by every block, and the thread of
+ * the last key of a place applies all of that place. Many are sorted (bitonic
+ * sort, Batcher 1968) by place and then by number, and the thread at the begin
+ * of each run of equal places applies the run: "scatter_keys" computes keys and
+ * sorts them block by block; then for each k from 2 * BLOCK_KEYS, doubling,
+ * "scatter_step" runs with j from k / 2 down to BLOCK_KEYS, and
+ * "scatter_merge"; at last "scatter_apply". Keys are padded to a power of two,
+ * at least BLOCK_KEYS.
  */
 #include <assert.h>
 #include <stdbool.h>
@@ -241,11 +241,10 @@ static void emit_scan_kernel(const scatter_problem *s, mo_cuda_source *code)
         "%s *to = out + ((o * %lldLL + place) * %lldLL + i);\n"
         "%s v = *to;\n"
         "(void) n;\n",
-        (long long) s->n_keys, type, (long long) s->axis,
-        (long long) s->inner, type);
-    emit_merging(s,
-                 "for (int c = 0; c <= last; c++) {\nif (keys[c] == place)\n",
-                 code);
+        (long long) s->n_keys, type, (long long) s->axis, (long long) s->inner,
+        type);
+    emit_merging(
+        s, "for (int c = 0; c <= last; c++) {\nif (keys[c] == place)\n", code);
     mo_cuda_source_append(code, "*to = v;\n}\n}\n");
 }
 
