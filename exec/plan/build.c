@@ -89,9 +89,9 @@ static mo_status run_pipeline(const mo_plan_source *source, mo_exec_plan *plan,
             status = mo_pass_const_fold(plan, err);
         if (status == MO_OK && source->fuses_attention)
             status = mo_pass_fuse_attention(source, plan, err);
-        if (status == MO_OK)
+        if (status == MO_OK && !mo_ablated(MO_ABLATION_fuse_norm))
             status = mo_pass_fuse_norm(source->fuses_attention, plan, err);
-        if (status == MO_OK)
+        if (status == MO_OK && !mo_ablated(MO_ABLATION_fuse_rotate))
             status = mo_pass_fuse_rotate(source->fuses_attention, plan, err);
         if (status == MO_OK && source->fuses_attention)
             status = mo_pass_dce(plan, err);
@@ -119,9 +119,9 @@ static mo_status run_pipeline(const mo_plan_source *source, mo_exec_plan *plan,
     if (status == MO_OK)
         status =
             mo_pass_precision(source->storage_elem, source->earlier, plan, err);
-    if (status == MO_OK)
+    if (status == MO_OK && !mo_ablated(MO_ABLATION_reuse_values))
         status = mo_pass_reuse_values(source->can_jit, plan, err);
-    if (status == MO_OK)
+    if (status == MO_OK && !mo_ablated(MO_ABLATION_convert_weights))
         status = mo_pass_convert_weights(source->can_jit, plan, err);
     if (status == MO_OK)
         status = mo_pass_state_inplace(plan, err);

@@ -124,7 +124,7 @@ static mo_status collect_algos(mo_backend_unit *unit, matmul_conv_kernel *p,
     mo_status status = mo_cuda_pack_weights(unit, &p->problem, err);
     bool is_plain;
 
-    if (status == MO_OK)
+    if (status == MO_OK && !mo_ablated(MO_ABLATION_cuda_matvec))
         status = mo_cuda_matvec_algos(unit, &p->problem, &p->algos, err);
     if (status == MO_OK && !mo_ablated(MO_ABLATION_cuda_tensorcore))
         status = mo_cuda_tensorcore_algos(unit, &p->problem, &p->algos, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Products with weights in a storage format, and their values: matvec.cu for
  * few rows, linear.cu for all. */
+#include "base/ablation.h"
 #include "base/minmax.h"
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
 #include "exec/backend/cuda/kernels/matvec.h"
@@ -65,7 +66,8 @@ static mo_status prepare_matvec(mo_backend_unit *unit, const mo_call *call,
     mo_cuda_single_kernel_spec draft = { 0 };
     mo_status status;
 
-    if (!mo_cuda_matvec_supports(unit, l))
+    if (mo_ablated(MO_ABLATION_cuda_matvec) ||
+        !mo_cuda_matvec_supports(unit, l))
         return MO_OK;
     status = mo_cuda_emit_matvec(unit, call, out, l, &draft.code, &draft.name,
                                  &draft.grid, err);
