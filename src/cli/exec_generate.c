@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,16 +17,19 @@
 
 /* Where the ids of a step go. */
 typedef struct id_sink {
-    bool prints;
+    bool prints, is_closed;
     mo_exec_signals *signals;
 } id_sink;
 
 /* Writes the ids of a step as one line, at once. From the first one on a signal
- * ends the generation as --stop does. */
+ * ends the generation as --stop does, and so does a closed standard output: the
+ * states are still saved. */
 static mo_status take_ids(void *context, const int64_t *ids, int64_t batch,
                           mo_error *err)
 {
-    const id_sink *sink = context;
+    id_sink *sink = context;
+
+    (void) err;
 
     mo_exec_signals_accept(sink->signals, 0);
     atomic_store(&sink->signals->n_delivered, 1);
@@ -34,8 +38,11 @@ static mo_status take_ids(void *context, const int64_t *ids, int64_t batch,
     for (int64_t b = 0; b < batch; b++)
         printf("%s%" PRId64, b > 0 ? " " : "", ids[b]);
     fputc('\n', stdout);
-    if (fflush(stdout) != 0)
-        return mo_fail(err, MO_E_IO, "standard output cannot be written to");
+    if (fflush(stdout) != 0) {
+        sink->is_closed = true;
+        sink->prints = false;
+        atomic_store(&sink->signals->number, SIGPIPE);
+    }
     return MO_OK;
 }
 
@@ -183,7 +190,7 @@ mo_status mo_cli_exec_generate(mo_exec_options *o,
         .progress_context = &progress,
     };
     int rank = stream->transport->rank(stream->world);
-    id_sink sink = { !o->json, stream->signals };
+    id_sink sink = { .prints = !o->json, .signals = stream->signals };
     mo_generate_run g = { .on_ids = take_ids, .context = &sink };
     mo_pipeline_options options = {
         .run = &run,
@@ -219,6 +226,8 @@ mo_status mo_cli_exec_generate(mo_exec_options *o,
         status = stream->transport->settle(stream->world, err);
     if (status == MO_OK && rank == 0)
         status = write_report(o, stream, &g, result.interrupt, &load, err);
+    if (status == MO_OK && sink.is_closed)
+        status = mo_fail(err, MO_E_IO, "standard output cannot be written to");
     if (status == MO_OK && result.interrupt != 0)
         o->code = 128 + result.interrupt;
     mo_pipeline_result_clear(&result);

@@ -106,6 +106,12 @@ complains "an end is in the vocabulary" 2 "a number from 0 to 36" \
 mkdir busy
 complains "one process saves into a folder" 1 "is written by another process" \
     flock busy moirai-exec -q --save-states busy --generate 2 chat.xml
+if [ -c /dev/full ]; then
+    complains "a full standard output" 1 "cannot be written to" sh -c '
+        moirai-exec -q --generate 3 --save-states full "$@" chat.xml >/dev/full' \
+        sh --threads 1 --prompt ids.npy
+    ok "the states are saved" test -s full/tokens.npy
+fi
 exits "states without tokens" 2 moirai-exec --save-states x chat.xml
 
 # The pipe takes one line: the second one waits while the signal comes.
