@@ -57,8 +57,10 @@ static int64_t row_words(mo_block_format format, int64_t k)
 }
 
 /* Requests the kernel for few rows, where it supports them; otherwise leaves
- * *kernel NULL. */
+ * *kernel NULL. Weights are read before the kernel that would make them has
+ * ended. */
 static mo_status prepare_matvec(mo_backend_unit *unit, const mo_call *call,
+                                const mo_backend_operand *in,
                                 const mo_tensor_desc *out,
                                 mo_backend_kernel **kernel, mo_error *err)
 {
@@ -66,7 +68,7 @@ static mo_status prepare_matvec(mo_backend_unit *unit, const mo_call *call,
     mo_cuda_single_kernel_spec draft = { 0 };
     mo_status status;
 
-    if (mo_ablated(MO_ABLATION_cuda_matvec) ||
+    if (!in[1].constant || mo_ablated(MO_ABLATION_cuda_matvec) ||
         !mo_cuda_matvec_supports(unit, l))
         return MO_OK;
     status = mo_cuda_emit_matvec(unit, call, out, l, &draft.code, &draft.name,
@@ -91,7 +93,7 @@ static mo_status prepare_linear(mo_backend_unit *unit, const mo_call *call,
     if (status == MO_OK)
         status = check_real(call, out, err);
     if (status == MO_OK)
-        status = prepare_matvec(unit, call, &out[0], kernel, err);
+        status = prepare_matvec(unit, call, in, &out[0], kernel, err);
     if (status != MO_OK || *kernel)
         return status;
     if (blocks_y > MOST_BLOCKS_Y || l->k > INT32_MAX)
