@@ -162,6 +162,14 @@ int getaddrinfo(const char *host, const char *service,
 
 CALL(FAILPOINT_WAIT, ENOMEM, int, poll,
      (struct pollfd * fds, nfds_t n, int timeout_ms), (fds, n, timeout_ms))
+CALL(FAILPOINT_WAIT, ENOMEM, int, ppoll,
+     (struct pollfd * fds, nfds_t n, const struct timespec *timeout,
+      const sigset_t *mask),
+     (fds, n, timeout, mask))
+CALL(FAILPOINT_WAIT, ENOMEM, int, __ppoll_chk,
+     (struct pollfd * fds, nfds_t n, const struct timespec *timeout,
+      const sigset_t *mask, size_t room),
+     (fds, n, timeout, mask, room))
 CALL(FAILPOINT_WAIT, ENOMEM, int, __poll_chk,
      (struct pollfd * fds, nfds_t n, int timeout_ms, size_t room),
      (fds, n, timeout_ms, room))
