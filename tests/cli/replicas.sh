@@ -83,7 +83,7 @@ is "by two copies" "$(grep -c '^    {"completed"' out)" 2
 exits "requests to a pipeline" 0 moirai-exec -q --requests 60 -o few \
     pipeline.sol
 exits "have the same outputs" 0 diff -r many few
-for i in 1 2 3 4 5 6 7 8 9; do cat input0.npy; done >in.bin
+for _ in 1 2 3 4 5 6 7 8 9; do cat input0.npy; done >in.bin
 exits "a stream" 0 sh -c \
     "moirai-exec -q --inputs - --output - copies.sol <in.bin >copies.bin"
 moirai-exec -q --inputs - --output - pipeline.sol <in.bin >pipeline.bin

@@ -16,42 +16,63 @@
 #include "exec/tensor/convert.h"
 #include "exec/plan/passes/passes.h"
 
-/* Values that stay f32, by value. */
+/* Values that stay f32, by value; of views their roots until the end. */
 typedef struct exact_values {
     const mo_exec_plan *plan;
     bool *is_exact;
-    bool *is_read_else; /* a constant: by a call whose result is narrow */
 } exact_values;
 
-enum { MOST_EXACT_CONSTANT = 4096 };
+/* Larger ones are weights. */
+enum { MOST_EXACT_CONSTANT = 1 << 20 };
+
+static int root_of(const exact_values *e, int value)
+{
+    return mo_plan_value_root(e->plan->values, value);
+}
 
 static bool is_small_constant(const mo_plan_value *value)
 {
-    return value->constant &&
+    return value->constant && value->desc.elem == MO_ELEM_F32 &&
            mo_tensor_desc_elements(&value->desc) <= MOST_EXACT_CONSTANT;
 }
 
-/* Returns whether the result of a call depends on integers and small constants
- * only. */
-static bool makes_exact(const exact_values *e, const mo_call *call)
+/* Returns whether a call reads integers, or what was computed of them. */
+static bool reads_exact(const exact_values *e, const mo_call *call)
 {
-    bool of_integers = false;
+    for (int i = 0; i < call->n_in; i++) {
+        int root = root_of(e, call->in[i]);
+        const mo_plan_value *value = &e->plan->values[root];
 
-    if ((call->kind != MO_CALL_POINT && call->kind != MO_CALL_COPY) ||
-        call->n_out != 1 ||
-        e->plan->values[call->out[0]].desc.elem != MO_ELEM_F32)
+        if (!value->constant &&
+            (e->is_exact[root] || !mo_elem_is_float(value->desc.elem)))
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether the result of a call depends on integers and small constants
+ * only. A copy has one type: its constants have to stay f32, too, unless that is
+ * not decided yet. */
+static bool makes_exact(const exact_values *e, const mo_call *call,
+                        bool decided)
+{
+    bool copies = call->kind == MO_CALL_COPY;
+
+    if ((call->kind != MO_CALL_POINT && !copies) || call->n_out != 1 ||
+        e->plan->values[call->out[0]].desc.elem != MO_ELEM_F32 ||
+        !reads_exact(e, call))
         return false;
     for (int i = 0; i < call->n_in; i++) {
-        int root = mo_plan_value_root(e->plan->values, call->in[i]);
+        int root = root_of(e, call->in[i]);
         const mo_plan_value *value = &e->plan->values[root];
-        bool is_integer = !mo_elem_is_float(value->desc.elem);
 
-        if (!e->is_exact[root] && !is_integer && !is_small_constant(value))
+        if (!e->is_exact[root] &&
+            (copies ? decided || !is_small_constant(value)
+                    : mo_elem_is_float(value->desc.elem) &&
+                          !is_small_constant(value)))
             return false;
-        of_integers = of_integers || e->is_exact[root] ||
-                      (is_integer && !value->constant);
     }
-    return of_integers;
+    return true;
 }
 
 /* Returns whether operand i may have another type than the result. */
@@ -74,17 +95,17 @@ static bool narrow_some(exact_values *e)
         const mo_call *call = &plan->calls[c].call;
 
         for (int i = 0; i < call->n_in; i++) {
-            int root = mo_plan_value_root(plan->values, call->in[i]);
+            int root = root_of(e, call->in[i]);
 
             if (e->is_exact[root] && !may_differ(e, call, i))
                 any = true, e->is_exact[root] = false;
         }
         if (call->n_out == 1 && e->is_exact[call->out[0]] &&
-            !makes_exact(e, call))
+            !makes_exact(e, call, true))
             any = true, e->is_exact[call->out[0]] = false;
     }
     for (int i = 0; i < plan->n_outputs; i++) {
-        int root = mo_plan_value_root(plan->values, plan->outputs[i].value);
+        int root = root_of(e, plan->outputs[i].value);
 
         any = any || e->is_exact[root];
         e->is_exact[root] = false;
@@ -92,42 +113,34 @@ static bool narrow_some(exact_values *e)
     return any;
 }
 
-/* Finds the values; the caller frees both lists. */
+/* Finds the values, and the constants that are read together with them; the
+ * caller frees the list. */
 static mo_status find_exact(exact_values *e, mo_error *err)
 {
     const mo_exec_plan *plan = e->plan;
-    size_t n = (size_t) plan->n_values + 1;
 
-    e->is_exact = calloc(n, sizeof *e->is_exact);
-    e->is_read_else = calloc(n, sizeof *e->is_read_else);
-    if (!e->is_exact || !e->is_read_else)
+    e->is_exact = calloc((size_t) plan->n_values + 1, sizeof *e->is_exact);
+    if (!e->is_exact)
         return mo_fail_memory(err);
-    for (int c = 0; c < plan->n_calls; c++)
-        if (makes_exact(e, &plan->calls[c].call))
-            e->is_exact[plan->calls[c].call.out[0]] = true;
-    while (narrow_some(e))
-        ;
     for (int c = 0; c < plan->n_calls; c++) {
         const mo_call *call = &plan->calls[c].call;
-        bool is_exact = call->n_out == 1 && e->is_exact[call->out[0]];
+        bool is_exact = makes_exact(e, call, false);
 
+        if (!is_exact && (call->kind != MO_CALL_POINT || !reads_exact(e, call)))
+            continue;
+        if (is_exact)
+            e->is_exact[call->out[0]] = true;
         for (int i = 0; i < call->n_in; i++) {
-            int root = mo_plan_value_root(plan->values, call->in[i]);
+            int root = root_of(e, call->in[i]);
 
-            if (!is_exact)
-                e->is_read_else[root] = true;
-            else if (plan->values[root].constant)
+            if (is_small_constant(&plan->values[root]))
                 e->is_exact[root] = true;
         }
     }
-    for (int v = 0; v < plan->n_values; v++) {
-        int root = mo_plan_value_root(plan->values, v);
-
-        if (plan->values[root].constant)
-            e->is_exact[v] = e->is_exact[root] && !e->is_read_else[root];
-        else
-            e->is_exact[v] = e->is_exact[root];
-    }
+    while (narrow_some(e))
+        ;
+    for (int v = 0; v < plan->n_values; v++)
+        e->is_exact[v] = e->is_exact[root_of(e, v)];
     return MO_OK;
 }
 
@@ -270,7 +283,8 @@ static void narrow_values(mo_elem storage_elem, const bool *is_exact,
 {
     for (int i = 0; i < plan->n_outputs; i++)
         plan->outputs[i].widened =
-            plan->values[plan->outputs[i].value].desc.elem == MO_ELEM_F32;
+            plan->values[plan->outputs[i].value].desc.elem == MO_ELEM_F32 &&
+            !is_exact[plan->outputs[i].value];
     for (int v = 0; v < plan->n_values; v++)
         if (plan->values[v].desc.elem == MO_ELEM_F32 && !is_exact[v])
             plan->values[v].desc.elem = storage_elem;
@@ -315,6 +329,5 @@ mo_status mo_pass_precision(mo_elem storage_elem, const mo_exec_plan *earlier,
     if (status == MO_OK)
         narrow_values(storage_elem, exact.is_exact, plan);
     free(exact.is_exact);
-    free(exact.is_read_else);
     return status;
 }
