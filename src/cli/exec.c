@@ -407,14 +407,16 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
         o->code = MO_EXIT_VIOLATION;
         return MO_OK;
     }
+    if (status == MO_OK && w->job.review.evaluation.n_further > 0) {
+        choose_precision(o, w);
+        return run_copies(o, path, w, err);
+    }
     if (status == MO_OK)
         status = is_stream && (o->inputs_folder || o->batch > 0)
                      ? mo_exec_job_keep_shapes(o, &w->job, err)
                      : mo_exec_job_take_shape(o, &w->job, err);
     if (status == MO_OK)
         choose_precision(o, w);
-    if (status == MO_OK && w->job.review.evaluation.n_further > 0)
-        return run_copies(o, path, w, err);
     if (status == MO_OK)
         status = plan_run(o, w, err);
     if (status != MO_OK)

@@ -312,6 +312,11 @@ static mo_status check_copies(const mo_exec_options *o,
         return mo_fail(err, MO_E_USAGE,
                        "several copies are run from a file, without --emulate "
                        "and --plan; leave them out, or choose one with --copy");
+    if (mo_problem_placed(&s->job->review.problem)->phases || o->batch > 0 ||
+        o->shapes_max > 0)
+        return mo_fail(err, MO_E_USAGE,
+                       "several copies run requests of one shape, without "
+                       "--batch and --shapes-max; choose one with --copy 1");
     return MO_OK;
 }
 

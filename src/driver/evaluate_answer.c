@@ -105,6 +105,13 @@ void mo_answer_selector_evaluate(mo_answer_selector *j, mo_portfolio_member *e)
                         e->outcome.solution, &origin, r->problem.instance,
                         &r->regime, j->tolerance, &e->evaluation, &e->err);
 
+        /* Models have one pipeline. */
+        if (status == MO_OK && e->evaluation.n_further > 0) {
+            mo_answer_evaluation_clear(&e->evaluation);
+            status = mo_answer_evaluation_reject(
+                "it has several copies of the network, and the model has one",
+                &e->evaluation);
+        }
         if (status == MO_OK)
             status = mo_answer_evaluation_bound(r->problem.instance,
                                                 &e->evaluation, &e->err);
