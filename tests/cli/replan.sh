@@ -98,4 +98,8 @@ complains "a cost for other methods" 2 "leave one out" \
 complains "an ablation" 2 "--from and --ablation" \
     $place --from old.sol --ablation $net
 
+echo '{}' >"$work/none.json"
+complains "a placement of another network" 1 "places no op of this network" \
+    moirai-place --from "$work/none.json" \
+    "$top_srcdir/examples/inception.graphml"
 done_testing

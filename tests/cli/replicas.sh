@@ -83,6 +83,10 @@ is "by two copies" "$(grep -c '^    {"completed"' out)" 2
 exits "requests to a pipeline" 0 moirai-exec -q --requests 60 -o few \
     pipeline.sol
 exits "have the same outputs" 0 diff -r many few
+complains "copies take no batches" 2 "choose one with --copy 1" moirai-exec \
+    -q --random-weights 1 --requests 4 --batch 2 copies.sol
+complains "nor other shapes" 2 "choose one with --copy 1" moirai-exec -q \
+    --random-weights 1 --requests 4 --shapes-max 1 copies.sol
 for _ in 1 2 3 4 5 6 7 8 9; do cat input0.npy; done >in.bin
 exits "a stream" 0 sh -c \
     "moirai-exec -q --inputs - --output - copies.sol <in.bin >copies.bin"

@@ -205,7 +205,14 @@ static mo_status read_old(mo_place_replan *r, const mo_place_context *c,
                      ? read_list(r, path, text, size, err)
                      : read_solution(r, c, path, text, size, err);
     free(text);
-    return status;
+    for (int i = 0; i < r->whole->n && status == MO_OK; i++)
+        if (r->from[i])
+            return MO_OK;
+    return status != MO_OK || r->whole->n == 0
+               ? status
+               : mo_fail_at(err, MO_E_INPUT, path, 0,
+                            "places no op of this network: name a placement of "
+                            "it, or leave out --from");
 }
 
 /* The time of a byte between all devices of the whole: by the routes of the
