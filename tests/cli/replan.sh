@@ -100,6 +100,6 @@ complains "an ablation" 2 "--from and --ablation" \
 
 echo '{}' >"$work/none.json"
 complains "a placement of another network" 1 "places no op of this network" \
-    moirai-place --from "$work/none.json" \
+    moirai-place -q --from "$work/none.json" \
     "$top_srcdir/examples/inception.graphml"
 done_testing
