@@ -266,12 +266,15 @@ static mo_status eliminate_operand(elim_state *a, mo_plan_call *reader, int i,
 static mo_status join_boxes(elim_state *a, mo_plan_call *place, mo_error *err)
 {
     mo_call_copy *copy = &place->call.u.copy;
-    const mo_call_copy_box *b = copy->boxes, *c = b + 1;
+    const mo_call_copy_box *b, *c;
     mo_call_copy_box *joined;
     bool same;
 
-    if (place->call.kind != MO_CALL_COPY || copy->n_boxes != 2 ||
-        b->from == MO_CALL_COPY_FILL || c->from == MO_CALL_COPY_FILL)
+    if (place->call.kind != MO_CALL_COPY || copy->n_boxes != 2)
+        return MO_OK;
+    b = &copy->boxes[0];
+    c = &copy->boxes[1];
+    if (b->from == MO_CALL_COPY_FILL || c->from == MO_CALL_COPY_FILL)
         return MO_OK;
     same = b->to == c->to && b->rank == c->rank && b->rank < MO_MAX_RANK &&
            place->call.in[b->from] == place->call.in[c->from];

@@ -209,8 +209,9 @@ static mo_status offer_old(replan *r, mo_error *err)
         if (status == MO_OK && s->n_transfers == known->n_transfers) {
             memcpy(s->start_ns, known->start_ns,
                    (size_t) s->n * sizeof *s->start_ns);
-            memcpy(s->transfers, known->transfers,
-                   (size_t) s->n_transfers * sizeof *s->transfers);
+            if (s->n_transfers > 0)
+                memcpy(s->transfers, known->transfers,
+                       (size_t) s->n_transfers * sizeof *s->transfers);
             if (mo_schedule_left_shift(r->x, s, NULL) == MO_OK) {
                 status = offer(r, s, err);
                 s = NULL;
