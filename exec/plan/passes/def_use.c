@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "exec/plan/ir/value_table.h"
+
 mo_status mo_pass_def_use_build(const mo_exec_plan *plan, mo_pass_def_use *uses,
                                 mo_error *err)
 {
@@ -46,4 +48,27 @@ void mo_pass_def_use_clear(mo_pass_def_use *uses)
     free(uses->reads);
     free(uses->maker);
     *uses = (mo_pass_def_use){ 0 };
+}
+
+const mo_call *mo_pass_def_use_maker(const mo_pass_def_use *uses,
+                                     const mo_exec_plan *plan, int value,
+                                     int device)
+{
+    int root = mo_plan_value_root(plan->values, value);
+    int c = root < plan->n_values ? uses->maker[root] : MO_PLAN_NONE;
+
+    return c != MO_PLAN_NONE && plan->calls[c].device == device
+               ? &plan->calls[c].call
+               : NULL;
+}
+
+bool mo_pass_point_is_dense(const mo_exec_plan *plan, const mo_call *call,
+                            int i)
+{
+    const mo_shape *shape = &plan->values[call->out[0]].desc.shape;
+    mo_point_access dense = mo_point_access_dense(shape);
+
+    return mo_point_access_equal(&call->u.point.out, &dense, shape) &&
+           mo_point_access_equal(&call->u.point.operands[i].access, &dense,
+                                 shape);
 }

@@ -5,6 +5,8 @@
 #ifndef MO_EXEC_PLAN_PASSES_DEF_USE_H
 #define MO_EXEC_PLAN_PASSES_DEF_USE_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "exec/plan/ir/plan.h"
 
@@ -21,5 +23,16 @@ typedef struct mo_pass_def_use {
 mo_status mo_pass_def_use_build(const mo_exec_plan *plan, mo_pass_def_use *uses,
                                 mo_error *err);
 void mo_pass_def_use_clear(mo_pass_def_use *uses);
+
+/* Returns the call that makes a value, behind views, on that device, or NULL.
+ * Values that were added to a table since have none. */
+const mo_call *mo_pass_def_use_maker(const mo_pass_def_use *uses,
+                                     const mo_exec_plan *plan, int value,
+                                     int device);
+
+/* Returns whether a pointwise call writes densely, and reads operand i element
+ * by element of its result. */
+bool mo_pass_point_is_dense(const mo_exec_plan *plan, const mo_call *call,
+                            int i);
 
 #endif

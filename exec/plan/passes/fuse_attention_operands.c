@@ -245,19 +245,6 @@ void mo_pass_attention_split_batches(const mo_pass_attention *a, int device,
     split_view(&source, &parts, &ends->mask.view);
 }
 
-static void move_batch_to_rows(mo_tensor_view *view, int d)
-{
-    int rows = view->rank - 2;
-
-    view->extent[rows] = view->extent[d];
-    view->stride[rows] = view->stride[d];
-    for (; d < view->rank - 1; d++) {
-        view->extent[d] = view->extent[d + 1];
-        view->stride[d] = view->stride[d + 1];
-    }
-    view->rank--;
-}
-
 static void drop_batch(mo_tensor_view *view, int d)
 {
     for (; d < view->rank - 1; d++) {
@@ -265,6 +252,15 @@ static void drop_batch(mo_tensor_view *view, int d)
         view->stride[d] = view->stride[d + 1];
     }
     view->rank--;
+}
+
+static void move_batch_to_rows(mo_tensor_view *view, int d)
+{
+    int rows = view->rank - 2;
+
+    view->extent[rows] = view->extent[d];
+    view->stride[rows] = view->stride[d];
+    drop_batch(view, d);
 }
 
 int64_t mo_pass_attention_group_queries(mo_pass_attention_operands *ends)

@@ -22,17 +22,6 @@ typedef struct root_mean {
     double eps, power;
 } root_mean;
 
-/* The call that makes a value on that device, behind views; or NULL. */
-static const mo_call *maker_of(const norm_pass *p, int value, int device)
-{
-    int root = mo_plan_value_root(p->plan->values, value);
-    int c = p->uses.maker[root];
-
-    return c != MO_PLAN_NONE && p->plan->calls[c].device == device
-               ? &p->plan->calls[c].call
-               : NULL;
-}
-
 /* A pointwise call of one step, and of one type of reals. */
 static bool is_step(const norm_pass *p, const mo_call *call, mo_point_op op)
 {
@@ -57,16 +46,12 @@ static bool is_number(const norm_pass *p, const mo_call *call, int r, double *x)
     return true;
 }
 
-/* Returns whether operand r is read element by element of the result. */
+/* Returns whether operand r is f32, and read element by element of the result.
+ */
 static bool is_dense(const norm_pass *p, const mo_call *call, int r)
 {
-    const mo_shape *shape = &p->plan->values[call->out[0]].desc.shape;
-    mo_point_access dense = mo_point_access_dense(shape);
-
     return call->u.point.operands[r].elem == MO_ELEM_F32 &&
-           mo_point_access_equal(&call->u.point.out, &dense, shape) &&
-           mo_point_access_equal(&call->u.point.operands[r].access, &dense,
-                                 shape);
+           mo_pass_point_is_dense(p->plan, call, r);
 }
 
 static bool same_value(const norm_pass *p, int a, int b)
@@ -184,20 +169,22 @@ enum { MOST_CALLS = 4 };
 static bool match_root(const norm_pass *p, int device, int r, int x,
                        mo_call_norm *norm, double power)
 {
-    const mo_call *calls[MOST_CALLS], *call = maker_of(p, r, device), *squares;
+    const mo_call *calls[MOST_CALLS],
+        *call = mo_pass_def_use_maker(&p->uses, p->plan, r, device), *squares;
     root_mean made = { 0, 1 };
     int n = 0;
 
     while (call && call->kind == MO_CALL_POINT && n < MOST_CALLS) {
         calls[n++] = call;
-        call = maker_of(p, call->in[main_operand(p, call)], device);
+        call = mo_pass_def_use_maker(&p->uses, p->plan,
+                                     call->in[main_operand(p, call)], device);
     }
     if (!call || !is_mean_of_rows(call, norm))
         return false;
     while (n-- > 0)
         if (!apply_call(p, calls[n], &made))
             return false;
-    squares = maker_of(p, call->in[0], device);
+    squares = mo_pass_def_use_maker(&p->uses, p->plan, call->in[0], device);
     norm->eps = made.eps;
     return squares && makes_squares(p, squares, x) && made.eps >= 0 &&
            made.power == power;

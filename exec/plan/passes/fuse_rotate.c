@@ -30,34 +30,13 @@ typedef struct rotation {
     int64_t first, after; /* columns of the negated part */
 } rotation;
 
-/* The call that makes a value, behind views, on that device; or NULL. */
-static const mo_call *maker_of(const rotate_pass *p, int value, int device)
-{
-    int root = mo_plan_value_root(p->plan->values, value);
-    int c = root < p->plan->n_values ? p->uses.maker[root] : MO_PLAN_NONE;
-
-    return c != MO_PLAN_NONE && p->plan->calls[c].device == device
-               ? &p->plan->calls[c].call
-               : NULL;
-}
-
-static bool is_dense(const rotate_pass *p, const mo_call *call, int operand)
-{
-    const mo_shape *shape = &p->plan->values[call->out[0]].desc.shape;
-    mo_point_access dense = mo_point_access_dense(shape);
-
-    return mo_point_access_equal(&call->u.point.out, &dense, shape) &&
-           mo_point_access_equal(&call->u.point.operands[operand].access,
-                                 &dense, shape);
-}
-
 static bool is_negation(const rotate_pass *p, const mo_call *call)
 {
     const mo_point_program *point = &call->u.point;
     const mo_point_step *step = &point->steps[0];
 
     return call->kind == MO_CALL_POINT && call->n_in == 1 &&
-           point->n_steps == 1 && is_dense(p, call, 0) &&
+           point->n_steps == 1 && mo_pass_point_is_dense(p->plan, call, 0) &&
            (step->op == MO_POINT_NEGATE ||
             (step->op == MO_POINT_AFFINE && step->x == -1 && step->y == 0));
 }
@@ -86,7 +65,8 @@ static bool match_rotation(const rotate_pass *p, int value, int device,
                            rotation *r)
 {
     const mo_plan_value *made = &p->plan->values[value];
-    const mo_call *call = maker_of(p, value, device);
+    const mo_call *call =
+        mo_pass_def_use_maker(&p->uses, p->plan, value, device);
 
     if (!call || call->kind != MO_CALL_COPY || call->u.copy.n_boxes != 2 ||
         call->n_out != 1 || made->desc.shape.rank < 1 ||
@@ -100,7 +80,8 @@ static bool match_rotation(const rotate_pass *p, int value, int device,
 
         if (box->from == MO_CALL_COPY_FILL)
             return false;
-        negation = maker_of(p, call->in[box->from], device);
+        negation = mo_pass_def_use_maker(&p->uses, p->plan, call->in[box->from],
+                                         device);
         if (!negation || !is_negation(p, negation))
             continue;
         r->from = box->from;
@@ -197,7 +178,7 @@ static int find_rotation(const rotate_pass *p, const mo_plan_call *place,
         p->plan->values[call->out[0]].desc.elem != MO_ELEM_F32)
         return MO_PLAN_NONE;
     for (int at = 0; at < 2; at++)
-        if (is_dense(p, call, at) &&
+        if (mo_pass_point_is_dense(p->plan, call, at) &&
             match_rotation(p, call->in[at], place->device, r) &&
             p->plan->values[call->out[0]].desc.shape.rank ==
                 p->plan->values[call->in[at]].desc.shape.rank)

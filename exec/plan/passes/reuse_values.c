@@ -14,6 +14,7 @@
 
 #include "exec/plan/ir/value_table.h"
 #include "exec/plan/passes/copy_map.h"
+#include "exec/plan/passes/def_use.h"
 #include "exec/plan/passes/passes.h"
 
 /* Small constants are compared by their bytes. */
@@ -98,16 +99,6 @@ static int find_same(reuse *r, int c)
     return MO_PLAN_NONE;
 }
 
-static bool copies_points(const mo_call *call, const mo_shape *shape)
-{
-    const mo_point_program *point = &call->u.point;
-    mo_point_access dense = mo_point_access_dense(shape);
-
-    return point->n_steps == 0 &&
-           mo_point_access_equal(&point->out, &dense, shape) &&
-           mo_point_access_equal(&point->operands[0].access, &dense, shape);
-}
-
 /* A copy whose order is the same. */
 static bool copies_box(const mo_call *call, int64_t elements)
 {
@@ -133,7 +124,8 @@ static int find_source(const mo_exec_plan *plan, const mo_plan_call *call)
         root->state || from->channels_last || to->channels_last ||
         mo_tensor_desc_elements(&from->desc) != elements ||
         !(call->call.kind == MO_CALL_POINT
-              ? copies_points(&call->call, &to->desc.shape)
+              ? call->call.u.point.n_steps == 0 &&
+                    mo_pass_point_is_dense(plan, &call->call, 0)
               : copies_box(&call->call, elements)))
         return MO_PLAN_NONE;
     return call->call.in[0];

@@ -18,7 +18,7 @@
 #include "schedule/regime.h"
 
 typedef struct mo_replica {
-    int *device; /* by op; owned by whoever made it */
+    int *device; /* by op; the struct does not own it */
     int64_t period_ns;
 } mo_replica;
 

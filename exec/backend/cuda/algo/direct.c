@@ -386,39 +386,55 @@ static mo_status emit_source(mo_backend_unit *unit,
     return emit_conv(unit, problem, code, algo, err);
 }
 
+static direct_algo *new_algo(const mo_cuda_algo_problem *problem,
+                             const char *name)
+{
+    direct_algo *algo = calloc(1, sizeof *algo);
+
+    if (!algo)
+        return NULL;
+    algo->base.kind = &direct_class;
+    algo->call = problem->call;
+    snprintf(algo->base.name, sizeof algo->base.name, "%s", name);
+    return algo;
+}
+
+/* Requests the function of that name in code, if the code was emitted, and
+ * appends the algorithm; drops it otherwise. Clears code. */
+static mo_status add_algo(mo_backend_unit *unit, direct_algo *algo,
+                          mo_cuda_source *code, const char *function,
+                          mo_status status, mo_cuda_algo_list *algos,
+                          mo_error *err)
+{
+    if (status == MO_OK && function)
+        status = mo_cuda_jit_request_source(unit, code, function,
+                                            &algo->function, err);
+    mo_cuda_source_clear(code);
+    if (status == MO_OK)
+        return mo_cuda_algo_list_add(unit, algos, &algo->base, err);
+    drop(unit, &algo->base);
+    return status;
+}
+
 mo_status mo_cuda_direct_algos(mo_backend_unit *unit,
                                const mo_cuda_algo_problem *problem,
                                mo_cuda_algo_list *algos, mo_error *err)
 {
+    bool is_empty = mo_tensor_desc_elements(&problem->out[0]) == 0;
+    mo_cuda_source code = { 0 };
     direct_algo *algo;
     mo_status status;
 
     if (!mo_cuda_algo_kind_wanted(problem, "direct"))
         return MO_OK;
-    algo = calloc(1, sizeof *algo);
+    algo = new_algo(problem, "direct");
     if (!algo)
         return mo_fail_memory(err);
-    algo->base.kind = &direct_class;
-    algo->call = problem->call;
-    snprintf(algo->base.name, sizeof algo->base.name, "direct");
-
-    mo_cuda_source code = { 0 };
     status = check_types(problem, err);
-
-    if (status == MO_OK && mo_tensor_desc_elements(&problem->out[0]) > 0) {
+    if (status == MO_OK && !is_empty)
         status = emit_source(unit, problem, &code, algo, err);
-        if (status == MO_OK)
-            status = mo_cuda_source_check(&code, err);
-        if (status == MO_OK)
-            status = mo_cuda_jit_request(unit, code.text, "direct",
-                                         &algo->function, err);
-    }
-    mo_cuda_source_clear(&code);
-    if (status != MO_OK) {
-        drop(unit, &algo->base);
-        return status;
-    }
-    return mo_cuda_algo_list_add(unit, algos, &algo->base, err);
+    return add_algo(unit, algo, &code, is_empty ? NULL : "direct", status,
+                    algos, err);
 }
 
 /* The product as one with rows of weights; false where it is another. */
@@ -458,23 +474,10 @@ mo_status mo_cuda_matvec_algos(mo_backend_unit *unit,
         !is_linear(problem, &l) || !mo_cuda_matvec_supports(unit, &l) ||
         !mo_cuda_algo_kind_wanted(problem, "matvec"))
         return MO_OK;
-    algo = calloc(1, sizeof *algo);
+    algo = new_algo(problem, "matvec");
     if (!algo)
         return mo_fail_memory(err);
-    algo->base.kind = &direct_class;
-    algo->call = problem->call;
-    snprintf(algo->base.name, sizeof algo->base.name, "matvec");
     status = mo_cuda_emit_matvec(unit, problem->call, problem->out, &l, &code,
                                  &name, &algo->grid, err);
-    if (status == MO_OK)
-        status = mo_cuda_source_check(&code, err);
-    if (status == MO_OK)
-        status =
-            mo_cuda_jit_request(unit, code.text, name, &algo->function, err);
-    mo_cuda_source_clear(&code);
-    if (status != MO_OK) {
-        drop(unit, &algo->base);
-        return status;
-    }
-    return mo_cuda_algo_list_add(unit, algos, &algo->base, err);
+    return add_algo(unit, algo, &code, name, status, algos, err);
 }

@@ -27,17 +27,12 @@ static mo_status check_real(const mo_call *call, const mo_tensor_desc *out,
                    mo_call_kind_name(call->kind), mo_elem_name(out[0].elem));
 }
 
-static int bits_of(mo_block_format format)
-{
-    return format == MO_BLOCK_Q8_0 ? 8 : format == MO_BLOCK_Q4_0 ? 4 : 0;
-}
-
 /* Weights are words of two bytes where they are quantized: the scales of blocks
  * are no further aligned. */
 static void emit_format(mo_cuda_source *code, mo_block_format format,
                         int64_t depth)
 {
-    int bits = bits_of(format);
+    int bits = mo_cuda_format_bits(format);
     mo_elem elem = bits > 0 ? MO_ELEM_U16 : mo_block_format_elem(format);
 
     mo_cuda_source_printf(code,

@@ -22,7 +22,7 @@ enum {
     MOST_SPAN = 32
 };
 
-static int bits_of(mo_block_format format)
+int mo_cuda_format_bits(mo_block_format format)
 {
     return format == MO_BLOCK_Q8_0 ? 8 : format == MO_BLOCK_Q4_0 ? 4 : 0;
 }
@@ -31,7 +31,7 @@ static int bits_of(mo_block_format format)
  * data, and their scales. */
 static int64_t shared_bytes(const mo_call_linear *l)
 {
-    int64_t bits = bits_of(l->format), words = bits == 8 ? 17 : 9;
+    int64_t bits = mo_cuda_format_bits(l->format), words = bits == 8 ? 17 : 9;
     int64_t data = l->m * (l->k / 64) * words * (bits == 4 ? 2 : 1);
 
     if (bits == 0)
@@ -44,7 +44,7 @@ static int64_t shared_bytes(const mo_call_linear *l)
 bool mo_cuda_matvec_supports(const mo_backend_unit *unit,
                              const mo_call_linear *l)
 {
-    int multiple = bits_of(l->format) > 0 ? 64 : 8;
+    int multiple = mo_cuda_format_bits(l->format) > 0 ? 64 : 8;
 
     return l->m > 0 && l->m <= MOST_ROWS && l->n > 0 && l->n <= INT32_MAX / 2 &&
            l->k > 0 && l->k <= INT32_MAX / 2 && l->k % multiple == 0 &&
@@ -70,7 +70,7 @@ mo_status mo_cuda_emit_matvec(const mo_backend_unit *unit, const mo_call *call,
                               const char **name, mo_cuda_grid *grid,
                               mo_error *err)
 {
-    int bits = bits_of(l->format);
+    int bits = mo_cuda_format_bits(l->format);
     int warps = bits > 0 ? WARPS_BLOCKS : WARPS_NUMBERS;
     int64_t rows = (int64_t) unit->sms * WARPS_OF_SM * (bits > 0 ? 1 : 2);
     int64_t span = mo_min_i64((l->n + rows - 1) / rows, MOST_SPAN);

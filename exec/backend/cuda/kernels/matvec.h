@@ -8,6 +8,9 @@
 #include "exec/backend/cuda/jit/codegen.h"
 #include "exec/backend/cuda/jit/jit_cache.h"
 
+/* Returns the bits of a quantized weight; 0 of other formats. */
+int mo_cuda_format_bits(mo_block_format format);
+
 /* Returns whether the kernel works for a product of that format and size. */
 bool mo_cuda_matvec_supports(const mo_backend_unit *unit,
                              const mo_call_linear *product);
