@@ -13,7 +13,9 @@
 #include "schedule/period/replicas.h"
 #include "solvers/search/method.h"
 
-enum { MO_REPLICAS_MAX_DEVICES = 12 };
+/* Groups differ in how many devices of each kind they have; of 12 different
+ * devices there are 4096. */
+enum { MO_REPLICAS_MAX_DEVICES = 64, MO_REPLICAS_MAX_GROUPS = 4096 };
 
 typedef struct mo_replicas_result {
     mo_replica copies[MO_REPLICAS_MAX_DEVICES]; /* n, the fastest first */

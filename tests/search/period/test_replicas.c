@@ -4,7 +4,9 @@
 #include "solvers/search/period/replicas_search.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/minmax.h"
 #include "cost/instance/sub_instance.h"
@@ -169,6 +171,41 @@ START_TEST(equal_devices_make_equal_groups)
 }
 END_TEST
 
+/* Sixteen equal devices are few groups: a copy needs two, and the pair of a
+ * fast one takes half as long. */
+START_TEST(many_equal_devices_are_few_groups)
+{
+    const mo_regime regime = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
+                               MO_MEMORY_STATIC };
+    char ops[256] = "* memory=6", devices[4096] = "", *op = ops + strlen(ops),
+         *device = devices;
+    problem p = { 0 };
+    mo_replicas_result found;
+
+    for (int k = 0; k < 16; k++) {
+        op += sprintf(op, " t.%c=%d", 'A' + k, k < 2 ? 2 : 4);
+        device +=
+            sprintf(device, "%s%c memory_bytes=10", k ? "; " : "", 'A' + k);
+    }
+    for (int k = 0; k < 16 * 16; k++)
+        if (k / 16 < k % 16)
+            device +=
+                sprintf(device, "; %c-%c gbps=8", 'A' + k / 16, 'A' + k % 16);
+    strcpy(op, "; a; b; a>b bytes=0");
+    problem_make(&p, ops, devices, NULL);
+    found = search(p.x, &regime, 0);
+    ck_assert_int_eq(found.n, 8);
+    ck_assert_int_eq(found.period_ns, 445); /* 1 / (1 / 2000 + 7 / 4000) */
+    ck_assert_int_eq(found.bound_ns, found.period_ns);
+    check_copies(p.x, &regime, &found);
+    mo_replicas_result_clear(&found);
+    found = search(p.x, &regime, 3);
+    ck_assert_int_eq(found.n, 3);
+    mo_replicas_result_clear(&found);
+    problem_clear(&p);
+}
+END_TEST
+
 /* Copies share the host: their sum is limited by it. */
 START_TEST(the_host_limits_the_sum)
 {
@@ -191,5 +228,6 @@ SUITE(replicas)
 {
     SOME(no_partition_has_more_throughput, at_length(1000, 60), 3);
     TEST(equal_devices_make_equal_groups);
+    TEST(many_equal_devices_are_few_groups);
     TEST(the_host_limits_the_sum);
 }
