@@ -141,7 +141,15 @@ is "both copies" "$(grep -c '^    {"completed"' out)" 2
 ok "to the same outputs" diff -r many unpacked
 
 exits "a report of one" 0 moirai-report --no-compare --no-ablation --copy 1 two.sol
-complains "a report of all" 2 "choose one with --copy 1" moirai-report two.sol
+exits "a report of all" 0 moirai-report two.sol
+is "has the steady state of each" "$(grep -c '^2 copies of the network finish a \
+request every 48.125 us together; this is copy [12] of two.sol' out)" 2
+ok "with the devices of each" grep -q '^device B .* 100.0 %  the bottleneck' out
+exits "a page of all" 0 moirai-report --format json two.sol
+ok "has the period of all" \
+    grep -q '"copies": {"placements": 2, "objective_us": 48.125}' out
+complains "beside another solution" 2 "report it alone" \
+    moirai-report two.sol one.sol
 
 exits "information" 0 moirai-info two.sol
 ok "counts the copies" grep -q '^copies *2, ops are those of the first$' out
