@@ -12,7 +12,6 @@
 #include "base/intern.h"
 #include "base/number.h"
 #include "driver/exec/input_tensors.h"
-#include "driver/exec/request_files.h"
 #include "graph/op_attrs.h"
 #include "graph/output_types.h"
 #include "graph/phases.h"
@@ -401,8 +400,7 @@ mo_status mo_exec_job_take_shape(const mo_exec_options *o, mo_exec_job *job,
     if (o->shapes_max > 0)
         status = take_other(o, job, err);
     else
-        status = mo_exec_shape_fail(fine, &job->hints,
-                                    mo_exec_requests_wanted(o), err);
+        status = mo_exec_shape_fail(fine, &job->hints, false, err);
     if (status != MO_OK)
         mo_error_set_location(err, job->review.located.graph, 0);
     return status;
