@@ -261,15 +261,20 @@ static mo_status measure_pipeline(const mo_instance *x, const mo_regime *regime,
 /* Evaluates the copies behind the first one.  The first error of one is that of
  * the whole. */
 static mo_status evaluate_further(const mo_solution *solution,
+                                  const mo_provenance *origin,
                                   const mo_instance *x, const mo_regime *regime,
                                   double tolerance, mo_answer_evaluation *e,
                                   mo_error *err)
 {
     int *device = calloc((size_t) x->n + 1, sizeof *device);
     int n = mo_answer_n_copies(solution) - 1;
+    mo_regime bare = *regime;
     int64_t load_ns;
     mo_status status;
 
+    /* Live memory is that of the pipeline, not of one request. */
+    if (bare.memory == MO_MEMORY_LIVE)
+        bare.memory = MO_MEMORY_NONE;
     e->further = calloc((size_t) n + 1, sizeof *e->further);
     status = device && e->further ? MO_OK : mo_fail_memory(err);
     for (int c = 1; c <= n && status == MO_OK; c++) {
@@ -281,10 +286,13 @@ static mo_status evaluate_further(const mo_solution *solution,
             status = set_first_error(e, "", status, &why, err);
             break;
         }
-        status = mo_answer_evaluate_placement(x, regime, device, other, err);
+        status = mo_answer_evaluate_placement(x, &bare, device, other, err);
         e->n_further = c;
         if (status == MO_OK)
-            status = measure_pipeline(x, regime, 0, other, &load_ns, err);
+            other->schedule->regime = *regime;
+        if (status == MO_OK)
+            status = measure_pipeline(x, regime, (int) origin->in_flight, other,
+                                      &load_ns, err);
         if (status == MO_OK && mo_answer_evaluation_count(other) > 0 &&
             !e->first_error[0])
             snprintf(e->first_error, sizeof e->first_error, "copy %d: %.900s",
@@ -304,18 +312,12 @@ static mo_status evaluate_copies(const mo_solution *solution,
 
     if (mo_answer_n_copies(solution) == 1)
         return MO_OK;
-    if (origin->in_flight > 0 || regime->memory == MO_MEMORY_LIVE) {
-        snprintf(e->first_error, sizeof e->first_error,
-                 "copies with a limit in flight or live memory cannot be "
-                 "checked; use --memory static");
-        return MO_OK;
-    }
     if (mo_answer_n_copies(solution) > x->n_devices) {
         snprintf(e->first_error, sizeof e->first_error,
                  "there are more copies than devices");
         return MO_OK;
     }
-    status = evaluate_further(solution, x, regime, tolerance, e, err);
+    status = evaluate_further(solution, origin, x, regime, tolerance, e, err);
     for (int c = 0; c < e->n_further; c++)
         if (!e->further[c].schedule)
             return status;

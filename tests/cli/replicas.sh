@@ -162,8 +162,13 @@ complains "more than devices" 2 "more than there are devices" \
     $place --replicas 3 $net
 complains "one request" 2 "add --objective period" \
     moirai-place -q --replicas auto $net
-complains "in flight" 2 "does not go with --in-flight" \
-    $place --replicas auto --in-flight 3 $net
+# A limit in flight, and live memory, are those of each copy.
+exits "one in flight in each" 0 $place --replicas 2 --in-flight 1 -o limit.sol \
+    $net
+exits "is valid" 0 moirai-check --json limit.sol
+is "and as fast as found" "$(key period_us)" 48.125
+exits "with live memory" 0 $place --replicas 2 --memory live -o live.sol $net
+exits "too" 0 moirai-check live.sol
 complains "re-planning" 2 "--replicas and --from" \
     $place --replicas auto --from one.sol $net
 

@@ -17,6 +17,7 @@
 #include "cost/instance/sub_instance.h"
 #include "schedule/equal_devices.h"
 #include "schedule/period/loads.h"
+#include "schedule/period/modulo_schedule.h"
 #include "solvers/search/period/load_state.h"
 #include "solvers/search/period/period_search.h"
 
@@ -150,7 +151,10 @@ static mo_status take_placement(const partition_search *s, int number,
     group *g = &s->groups[number];
     bool has[MO_REPLICAS_MAX_DEVICES];
     int in_whole[MO_REPLICAS_MAX_DEVICES], n = 0;
+    mo_modulo_schedule m = { 0 };
     mo_period_loads loads = { 0 };
+    bool is_limited =
+        s->task->in_flight > 0 || s->task->regime.memory == MO_MEMORY_LIVE;
     mo_status status;
 
     if (placed->infeasible)
@@ -172,6 +176,12 @@ static mo_status take_placement(const partition_search *s, int number,
     status =
         mo_period_loads_compute(s->x, &s->task->regime, g->device, &loads, err);
     g->upper_ns = mo_max_i64(loads.period_ns, 1);
+    if (status == MO_OK && is_limited) {
+        status = mo_modulo_schedule_make(s->x, &s->task->regime, g->device,
+                                         s->task->in_flight, NULL, &m, err);
+        g->upper_ns = m.fits ? mo_max_i64(m.period_ns, 1) : INT64_MAX;
+    }
+    mo_modulo_schedule_clear(&m);
     mo_period_loads_clear(&loads);
     return status;
 }

@@ -25,8 +25,8 @@ typedef struct mo_replicas_result {
     bool stopped;      /* by the time limit */
 } mo_replicas_result;
 
-/* Searches for wanted copies; 0: any number.  task is one of the period without
- * a limit in flight and live memory; known is a result of it, a placement on
+/* Searches for wanted copies; 0: any number.  task is one of the period; its
+ * limit in flight is that of each copy; known is a result of it, a placement on
  * all devices, or NULL.  Devices are left over where they do not help.  Takes
  * the deadline of task->stop; without one, the number of rounds bounds the
  * search of a group.  The caller clears *found, also after a failure. */
