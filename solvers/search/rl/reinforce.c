@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "base/out.h"
 #include "base/parallel_for.h"
-#include "solvers/search/rl/nn/adam.h"
+#include "solvers/search/rl/nn/params.h"
 #include "solvers/search/rl/nn/real.h"
 #include "solvers/search/rl/reinforce.h"
-#include "solvers/search/rl/return_baseline.h"
+#include "solvers/search/rl/evaluator.h"
 
 /* Episodes of a batch. */
 enum { BATCH_SIZE = 8 };

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
-#include "solvers/search/rl/nn/adam.h"
+#include "solvers/search/rl/nn/params.h"
 #include "solvers/search/rl/nn/autodiff.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
