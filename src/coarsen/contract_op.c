@@ -10,21 +10,15 @@
 #include "base/array.h"
 #include "graph/output_types.h"
 
-/* Cache of copied texts. Equal texts of a graph are the same pointer, and most
- * recur: a recent copy is found by the address of the original. */
-static mo_contract_copy *cached_copy_of(mo_contraction *c, const char *text)
-{
-    uint64_t address = (uint64_t) (uintptr_t) text;
-
-    return &c->copies[address * 0x9E3779B97F4A7C15 >> 56];
-}
-
 _Static_assert(MO_CONTRACT_COPIES == 1 << (64 - 56), "one place for each hash");
 
 mo_status mo_contract_copy_text(mo_contraction *c, const char *text,
                                 const char **kept, mo_error *err)
 {
-    mo_contract_copy *copy = cached_copy_of(c, text);
+    /* Equal texts of a graph are the same pointer, and most recur: a recent
+     * copy is found by the address of the original. */
+    uint64_t address = (uint64_t) (uintptr_t) text;
+    mo_contract_copy *copy = &c->copies[address * 0x9E3779B97F4A7C15 >> 56];
     mo_status status;
 
     if (text && copy->from != text) {

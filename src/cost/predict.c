@@ -111,18 +111,6 @@ double mo_predict_roofline_us(const mo_efficiencies *table,
     return launch_us + fmax(compute_us, memory_us);
 }
 
-static double ratio_us(const mo_efficiencies *table, const mo_workload *work,
-                       const mo_device *origin, double us,
-                       const mo_device *device)
-{
-    double here = mo_predict_roofline_us(table, work, origin);
-    double there = mo_predict_roofline_us(table, work, device);
-
-    if (here == there)
-        return us;
-    return here > 0 ? us * there / here : NAN;
-}
-
 /* Returns whether wave scaling applies between the two devices. */
 static bool can_scale(const mo_workload *work, const mo_device *origin,
                       const mo_device *device)
@@ -173,7 +161,13 @@ double mo_predict_wave_us(const mo_efficiencies *table, const mo_workload *work,
         return us;
     if (work->flops < 0 || work->bytes < 0)
         return NAN;
-    if (!can_scale(work, origin, device))
-        return ratio_us(table, work, origin, us, device);
+    if (!can_scale(work, origin, device)) {
+        double here = mo_predict_roofline_us(table, work, origin);
+        double there = mo_predict_roofline_us(table, work, device);
+
+        if (here == there)
+            return us;
+        return here > 0 ? us * there / here : NAN;
+    }
     return waves_us(work, origin, us, device);
 }

@@ -214,14 +214,6 @@ static mo_search_primal_algo choose_algo(const mo_search_state *s,
     return MO_SEARCH_PRIMAL_ANNEAL;
 }
 
-/* Late runs are short; their last start goes on alone. */
-static int64_t halving_moves(const mo_decomp_class *cls, int level)
-{
-    int doublings = level > HALVING_LEVELS ? 0 : level - 2;
-
-    return ((int64_t) HALVING_WORK << doublings) / cls->n + 1;
-}
-
 /* Moves for each op of a block, or, divided by ops, of the whole. */
 static int64_t spine_effort(const mo_decomp_class *cls,
                             mo_search_primal_algo how, int level)
@@ -244,7 +236,12 @@ static int64_t effort_for(const mo_search_state *s,
 
     switch (how) {
     case MO_SEARCH_PRIMAL_HALVING:
-        return halving_moves(cls, level);
+        /* Late runs are short; their last start goes on alone. */
+        return (level > HALVING_LEVELS
+                    ? HALVING_WORK
+                    : (int64_t) HALVING_WORK << (level - 2)) /
+                   cls->n +
+               1;
     case MO_SEARCH_PRIMAL_EXACT:
         return (int64_t) (cls->n > MO_SEARCH_EXACT_MAX_OPS ? LARGE_EXACT_NODES
                                                            : EXACT_NODES)

@@ -46,15 +46,6 @@ static double given_ns(const mo_graph *g, int edge,
     return us * 1000;
 }
 
-static double modelled_ns(const comms *c, int64_t bytes, int cls)
-{
-    int pair = c->classes.example[cls], n = c->m->cluster->n_devices;
-
-    return mo_predict_message_ns(c->m->cluster, c->m->routes,
-                                 c->m->options->profile, pair / n, pair % n,
-                                 bytes);
-}
-
 /* Edges of one tensor have the same size, whichever of them has it in the
  * file. */
 static int64_t bytes_of(const mo_graph *g, int edge)
@@ -122,8 +113,13 @@ static mo_status add_edge(comms *c, int edge, mo_error *err)
         double ns = given_ns(g, edge, &c->classes.classes[cls]);
         int64_t rounded;
 
-        if (isnan(ns))
-            ns = modelled_ns(c, bytes, cls);
+        if (isnan(ns)) {
+            int pair = c->classes.example[cls], n = c->m->cluster->n_devices;
+
+            ns = mo_predict_message_ns(c->m->cluster, c->m->routes,
+                                       c->m->options->profile, pair / n,
+                                       pair % n, bytes);
+        }
         if (isnan(ns))
             return no_time(c, edge, cls, err);
         rounded = mo_instance_maker_round(ns);
