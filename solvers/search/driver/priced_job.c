@@ -226,17 +226,6 @@ static mo_status open_pricing(pricing *p, const mo_search_state *s,
                : mo_fail_memory(err);
 }
 
-static void close_pricing(pricing *p)
-{
-    free(p->cost_ns);
-    free(p->slack_ns);
-    free(p->before_ns);
-    free(p->behind_ns);
-    free(p->swap_ns);
-    free(p->count);
-    free(p->options);
-}
-
 /* A segment of the incumbent, for a job that fills up the devices. */
 typedef struct used_segment {
     int cls, boundary;
@@ -488,7 +477,13 @@ static mo_status plan_job(void *self, const mo_search_grant *grant, int *n,
         list_options(&p, find_slack(&p));
         add_priced_items(m, &p, grant->seed, grant->work - fill_work);
     }
-    close_pricing(&p);
+    free(p.cost_ns);
+    free(p.slack_ns);
+    free(p.before_ns);
+    free(p.behind_ns);
+    free(p.swap_ns);
+    free(p.count);
+    free(p.options);
     if (status == MO_OK)
         status = add_starts(m, err);
     if (status == MO_OK && fill_work > 0)
