@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of models/compact/disjunctive_pairs.h: the estimate is hardly above the rows of
- * the model, and near them where ops are parallel. */
+/* Tests of models/compact/disjunctive_pairs.h: the estimate is hardly above
+ * the rows of the model, and near them where ops are parallel. */
 #include <stdio.h>
 
 #include "models/compact/disjunctive_pairs.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the timelines of schedule/heuristic/insertion.h: insertion and undo. */
+/* Tests of timelines, schedule/heuristic/insertion.h: insertion and undo. */
 #include "schedule/heuristic/insertion.h"
 
 #include <stdbool.h>
