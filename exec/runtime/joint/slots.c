@@ -283,7 +283,6 @@ static mo_status open_slots(mo_joint_slots *s,
                                                     options->n_slot_transfers };
             if (!s->backend->separate_memory)
                 slot->joint.gate = &s->gate;
-            status = MO_OK;
         }
         if (status == MO_OK)
             status = i == 0 ? mo_joint_open(&s->slots[0].joint, err)

@@ -228,11 +228,6 @@ static double rate_of(const partition_search *s, int number)
     return ns == INT64_MAX ? -1 : 1 / (double) ns;
 }
 
-static choice *choice_of(const partition_search *s, int n, int left)
-{
-    return &s->choices[(size_t) n * (size_t) s->n_groups + (size_t) left];
-}
-
 /* Returns the next smaller part of the devices left, by number. */
 static int next_part(const partition_search *s, int part, int left)
 {
@@ -250,7 +245,7 @@ static int next_part(const partition_search *s, int part, int left)
  * them, n is 0. */
 static const choice *choose(const partition_search *s, int n, int left)
 {
-    choice *c = choice_of(s, n, left);
+    choice *c = &s->choices[(size_t) n * (size_t) s->n_groups + (size_t) left];
     int one;
 
     if (c->known)
@@ -308,11 +303,11 @@ static int best_partition(partition_search *s, bool by_bounds, int *groups,
 
 /* Solves the groups of the partition that is best by bounds; *any: there were
  * any. */
-static mo_status solve_best(partition_search *s, bool *any, double *rate,
-                            mo_error *err)
+static mo_status solve_best(partition_search *s, bool *any, mo_error *err)
 {
     int groups[MO_REPLICAS_MAX_DEVICES];
-    int n = best_partition(s, true, groups, rate), unsolved = 0;
+    double rate;
+    int n = best_partition(s, true, groups, &rate), unsolved = 0;
     mo_status status = MO_OK;
 
     for (int i = 0; i < n; i++)
@@ -359,29 +354,31 @@ static mo_status copy_groups(partition_search *s, const int *groups, int n,
             copy->device[op] = to[g->device[op]];
     }
     /* The fastest first. */
-    for (int c = 1; c < found->n; c++)
-        for (int d = c; d > 0 && found->copies[d].period_ns <
-                                     found->copies[d - 1].period_ns;
-             d--) {
-            mo_replica swapped = found->copies[d];
+    for (int c = 1; c < found->n; c++) {
+        mo_replica one = found->copies[c];
+        int d = c;
 
+        for (; d > 0 && one.period_ns < found->copies[d - 1].period_ns; d--)
             found->copies[d] = found->copies[d - 1];
-            found->copies[d - 1] = swapped;
-        }
+        found->copies[d] = one;
+    }
     return MO_OK;
 }
 
-static mo_status take_best(partition_search *s, double bound_rate,
-                           mo_replicas_result *found, mo_error *err)
+static mo_status take_best(partition_search *s, mo_replicas_result *found,
+                           mo_error *err)
 {
     int groups[MO_REPLICAS_MAX_DEVICES];
     double rate;
-    int n = best_partition(s, false, groups, &rate);
+    int n;
     const group *all = &s->groups[s->n_groups - 1];
-    mo_status status = copy_groups(s, groups, n, found, err);
+    mo_status status;
 
-    if (bound_rate > 0)
-        found->bound_ns = (int64_t) ceil(1 / bound_rate - 1e-6);
+    best_partition(s, true, groups, &rate);
+    if (rate > 0)
+        found->bound_ns = (int64_t) ceil(1 / rate - 1e-6);
+    n = best_partition(s, false, groups, &rate);
+    status = copy_groups(s, groups, n, found, err);
     if (status != MO_OK || found->n == 0)
         return status;
     status = mo_replicas_period(s->x, &s->task->regime, found->copies, found->n,
@@ -389,11 +386,10 @@ static mo_status take_best(partition_search *s, double bound_rate,
     /* Shared links or the host can make one pipeline better. */
     if (status == MO_OK && s->wanted == 0 && all->device &&
         all->upper_ns < found->period_ns) {
-        const int whole = s->n_groups - 1;
-
         mo_replicas_clear(found->copies, found->n);
         found->n = 0;
-        status = copy_groups(s, &whole, 1, found, err);
+        groups[0] = s->n_groups - 1;
+        status = copy_groups(s, groups, 1, found, err);
         found->period_ns = all->upper_ns;
     }
     return status;
@@ -422,9 +418,8 @@ static mo_status find_classes(partition_search *s, const int *first,
         s->n_groups *= s->classes[c].n + 1;
         if (s->n_groups > MO_REPLICAS_MAX_GROUPS)
             return mo_fail(err, MO_E_LIMIT,
-                           "--replicas: the %d devices make more than %d "
-                           "different groups; leave some out with "
-                           "--drop-device",
+                           "--replicas: %d devices make more than %d groups; "
+                           "leave some out with --drop-device",
                            s->x->n_devices, MO_REPLICAS_MAX_GROUPS);
     }
     return MO_OK;
@@ -439,10 +434,9 @@ static mo_status open_search(partition_search *s, mo_error *err)
     if (status == MO_OK)
         mo_equal_devices_find(&p.domains, true, first);
     /* Routes over physical links are not compared. */
-    for (int k = 0; s->task->regime.congestion == MO_CONGESTION_LINK &&
-                    k < s->x->n_devices;
-         k++)
-        first[k] = k;
+    if (s->task->regime.congestion == MO_CONGESTION_LINK)
+        for (int k = 0; k < s->x->n_devices; k++)
+            first[k] = k;
     mo_period_problem_clear(&p);
     if (status == MO_OK)
         status = find_classes(s, first, err);
@@ -463,14 +457,13 @@ mo_status mo_replicas_search(const mo_method_task *task, int wanted,
                              mo_replicas_result *found, mo_error *err)
 {
     partition_search s = { .task = task, .x = task->x, .wanted = wanted };
-    double rate = 0;
     bool any = true;
     mo_status status;
 
     if (s.x->n_devices > MO_REPLICAS_MAX_DEVICES)
         return mo_fail(err, MO_E_LIMIT,
-                       "--replicas takes clusters of up to %d devices, and "
-                       "there are %d; leave some out with --drop-device",
+                       "--replicas takes up to %d devices, not %d; leave some "
+                       "out with --drop-device",
                        MO_REPLICAS_MAX_DEVICES, s.x->n_devices);
     if (wanted > s.x->n_devices)
         return mo_fail(err, MO_E_USAGE,
@@ -484,18 +477,14 @@ mo_status mo_replicas_search(const mo_method_task *task, int wanted,
         if (!s.groups[s.classes[c].stride].solved)
             status = solve_group(&s, s.classes[c].stride, 0, err);
     while (status == MO_OK && any) {
-        status = solve_best(&s, &any, &rate, err);
+        status = solve_best(&s, &any, err);
         if (any && mo_stop_reached(task->stop)) {
             found->stopped = true;
             break;
         }
     }
-    if (status == MO_OK) {
-        int groups[MO_REPLICAS_MAX_DEVICES];
-
-        best_partition(&s, true, groups, &rate);
-        status = take_best(&s, rate, found, err);
-    }
+    if (status == MO_OK)
+        status = take_best(&s, found, err);
     for (int g = 0; s.groups && g < s.n_groups; g++)
         free(s.groups[g].device);
     free(s.classes);
