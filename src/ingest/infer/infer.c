@@ -19,7 +19,6 @@
 #include "base/error.h"
 #include "graph/op_attrs.h"
 #include "ingest/infer/dims.h"
-#include "ingest/infer/input_shapes.h"
 #include "ingest/infer/value_text.h"
 #include "ingest/infer/rule.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ingest/infer/input_shapes.h"
+#include "ingest/infer/infer.h"
 
 #include <stdint.h>
 #include <stdio.h>
