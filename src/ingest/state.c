@@ -181,19 +181,6 @@ static mo_status take_use(const mo_graph *g, int op, use *it, mo_error *err)
     return MO_OK;
 }
 
-static mo_status check_use(const mo_graph *g, const use *it, mo_error *err)
-{
-    const mo_op *op = it->writer >= 0 ? &g->ops[it->writer] : NULL;
-
-    return !op || it->reader >= 0
-               ? MO_OK
-               : mo_fail_at(err, MO_E_INPUT, NULL, op->line,
-                            "no op reads the state '%.100s' that '%.100s' "
-                            "writes; give it to the op without inputs that "
-                            "stands for it",
-                            op->state, op->name);
-}
-
 /* A named state has one reader, without inputs, and one writer at most.  Ops of
  * a coarse graph stand for several. */
 static mo_status check_states(const states *s, mo_error *err)
@@ -218,8 +205,19 @@ static mo_status check_states(const states *s, mo_error *err)
         if (status == MO_OK)
             status = take_use(g, i, &uses[number], err);
     }
-    for (int i = 0; i < n && status == MO_OK; i++)
-        status = check_use(g, &uses[i], err);
+    for (int i = 0; i < n && status == MO_OK; i++) {
+        const use *it = &uses[i];
+        const mo_op *op = it->writer >= 0 ? &g->ops[it->writer] : NULL;
+
+        status =
+            !op || it->reader >= 0
+                ? MO_OK
+                : mo_fail_at(err, MO_E_INPUT, NULL, op->line,
+                             "no op reads the state '%.100s' that '%.100s' "
+                             "writes; give it to the op without inputs that "
+                             "stands for it",
+                             op->state, op->name);
+    }
     return status;
 }
 

@@ -163,26 +163,6 @@ static mo_status read_graph(const moirai_graph *fine,
     return status;
 }
 
-static mo_status place_by_name(const moirai_placement *from,
-                               const moirai_instance *x,
-                               moirai_placement **placement, mo_error *err)
-{
-    const mo_review old = mo_lib_instance_review(from->instance);
-    const mo_review new = mo_lib_instance_review(x);
-    int *device = calloc((size_t) x->instance->n + 1, sizeof *device);
-    mo_status status =
-        device ? mo_exec_shape_devices(&old.problem,
-                                       from->evaluation.schedule->device,
-                                       &new.problem, device, err)
-               : mo_fail_memory(err);
-
-    if (status == MO_OK)
-        status = (mo_status) moirai_placement_new(x, device, NULL, placement,
-                                                  (moirai_error *) err);
-    free(device);
-    return status;
-}
-
 /* Reads the graph of a placement again, with inputs of these shapes, and places
  * it by the names of its ops; coarsened, and judged, as the placement. Fails
  * with MO_E_IO if the graph was not read from a file. */
@@ -215,8 +195,21 @@ static mo_status place_at_shapes(const moirai_placement *placement,
     if (status == MO_OK)
         status = (mo_status) moirai_instance_new(graph, from->cluster,
                                                  from->profile, options, &x, e);
-    if (status == MO_OK)
-        status = place_by_name(placement, x, at, err);
+    if (status == MO_OK) {
+        const mo_review old = mo_lib_instance_review(placement->instance);
+        const mo_review new = mo_lib_instance_review(x);
+        int *device = calloc((size_t) x->instance->n + 1, sizeof *device);
+
+        status = device
+                     ? mo_exec_shape_devices(
+                           &old.problem, placement->evaluation.schedule->device,
+                           &new.problem, device, err)
+                     : mo_fail_memory(err);
+        if (status == MO_OK)
+            status = (mo_status) moirai_placement_new(x, device, NULL, at,
+                                                      (moirai_error *) err);
+        free(device);
+    }
     moirai_instance_free(x);
     moirai_graph_free(graph);
     moirai_options_free(options);

@@ -557,14 +557,6 @@ static void write_edge(writer *w, int e)
     LITERAL(w->out, "</edge>\n");
 }
 
-static void write_feed(writer *w, int f)
-{
-    mo_graphml_edge feed = feed_attributes(w, f);
-
-    begin_edge(w, &feed);
-    LITERAL(w->out, "</edge>\n");
-}
-
 void mo_graphml_write(const mo_graph *g, mo_out *out)
 {
     size_t n_ops = (size_t) g->n_ops + (size_t) g->n_constants;
@@ -581,8 +573,12 @@ void mo_graphml_write(const mo_graph *g, mo_out *out)
         write_node(&w, i);
     for (int e = 0; e < g->n_edges; e++)
         write_edge(&w, e);
-    for (int f = 0; f < g->n_feeds; f++)
-        write_feed(&w, f);
+    for (int f = 0; f < g->n_feeds; f++) {
+        mo_graphml_edge feed = feed_attributes(&w, f);
+
+        begin_edge(&w, &feed);
+        LITERAL(w.out, "</edge>\n");
+    }
     LITERAL(out, "  </graph>\n</graphml>\n");
     data_writer_clear(&w.edges);
     data_writer_clear(&w.nodes);

@@ -208,21 +208,6 @@ static bool any_wanted(const inference *f, int index)
     return false;
 }
 
-static void find_wanted(inference *f)
-{
-    for (int t = f->ir->n_layers - 1; t >= 0; t--) {
-        int index = f->order[t];
-        const mo_ir_layer *layer = &f->ir->layers[index];
-        const mo_infer_rule *rule = f->rules[index];
-        bool evaluated = rule && rule->value && any_wanted(f, index);
-
-        for (int k = 0; rule && k < layer->n_inputs; k++)
-            if (mo_infer_rule_set_has(rule->needs, k) ||
-                (evaluated && mo_infer_rule_set_has(rule->reads, k)))
-                source_slot(f, &layer->inputs[k])->wanted = true;
-    }
-}
-
 /* Sets every input of the layer to its source's shape, and to its value where
  * it is known. */
 static void set_input_shapes(inference *f, int index)
@@ -482,8 +467,19 @@ mo_status mo_infer_shapes(mo_ir *ir, const char *bin_path,
     status = begin_inference(&f, err);
     if (status == MO_OK)
         status = mo_infer_set_inputs(ir, options, f.changed, err);
-    if (status == MO_OK)
-        find_wanted(&f);
+    if (status == MO_OK) {
+        for (int t = f.ir->n_layers - 1; t >= 0; t--) {
+            int index = f.order[t];
+            const mo_ir_layer *layer = &f.ir->layers[index];
+            const mo_infer_rule *rule = f.rules[index];
+            bool evaluated = rule && rule->value && any_wanted(&f, index);
+
+            for (int k = 0; rule && k < layer->n_inputs; k++)
+                if (mo_infer_rule_set_has(rule->needs, k) ||
+                    (evaluated && mo_infer_rule_set_has(rule->reads, k)))
+                    source_slot(&f, &layer->inputs[k])->wanted = true;
+        }
+    }
     for (int t = 0; status == MO_OK && t < ir->n_layers; t++)
         status = infer_layer(&f, f.order[t], err);
     free(f.order);

@@ -86,17 +86,6 @@ void mo_onnx_op_refused(mo_onnx_op *op)
     mo_onnx_refuse(op->b, "%s", op->argument);
 }
 
-static void check_operands(mo_onnx_op *op, const mo_onnx_row *row)
-{
-    int n = row->required[op->version < row->required[1] ? 2 : 0];
-
-    for (int i = 0; i < n; i++)
-        if (!mo_onnx_has(op, i))
-            mo_onnx_wrong(op->b, "has no input %d", i);
-    if (op->n_outputs == 0)
-        mo_onnx_wrong(op->b, "has no output");
-}
-
 static bool is_of_domain(const mo_onnx_row *row, const char *domain)
 {
     return row->translate == mo_onnx_op_quantized_lstm
@@ -110,6 +99,7 @@ static mo_status translate_op(mo_onnx_translation *t, mo_onnx_scope *scope,
     const mo_onnx_node *node = op->node;
     const mo_onnx_function *f = find_function(t, node);
     const mo_onnx_row *row = NULL;
+    int n;
 
     if (f)
         return mo_onnx_inline_function(t, scope, op, f);
@@ -131,7 +121,12 @@ static mo_status translate_op(mo_onnx_translation *t, mo_onnx_scope *scope,
         return MO_OK;
     }
     op->argument = row->argument;
-    check_operands(op, row);
+    n = row->required[op->version < row->required[1] ? 2 : 0];
+    for (int i = 0; i < n; i++)
+        if (!mo_onnx_has(op, i))
+            mo_onnx_wrong(op->b, "has no input %d", i);
+    if (op->n_outputs == 0)
+        mo_onnx_wrong(op->b, "has no output");
     if (row->translate == mo_onnx_op_nms && op->n_outputs > 0)
         op->declared = mo_onnx_scope_info(t, scope, node->outputs[0]);
     if (mo_onnx_builder_status(t->b) == MO_OK)

@@ -465,18 +465,6 @@ static void estimate_unknown(const filler *f, mo_op *op)
     op->flops = op->bytes / 4;
 }
 
-/* An elementwise op of one input, whose shape is not given: it writes as much
- * as it reads, and an element has four bytes. */
-static void estimate_activation(const filler *f, mo_op *op)
-{
-    double written = op->output_bytes < 0 ? f->read : (double) op->output_bytes;
-
-    if (op->bytes < 0)
-        op->bytes = f->read + written;
-    if (op->flops < 0)
-        op->flops = f->read / 4;
-}
-
 static void fill_op(filler *f, int id)
 {
     mo_op *op = &f->g->ops[id];
@@ -500,8 +488,17 @@ static void fill_op(filler *f, int id)
         op->flops = flops_of(f, op, kind);
     if (op->bytes < 0)
         op->bytes = bytes_of(f, id, kind);
-    if (kind->class == MO_CLASS_ACTIVATION && !op->shapes && f->read > 0)
-        estimate_activation(f, op);
+    if (kind->class == MO_CLASS_ACTIVATION && !op->shapes && f->read > 0) {
+        double written =
+            op->output_bytes < 0 ? f->read : (double) op->output_bytes;
+
+        /* An elementwise op of one input, whose shape is not given: it writes
+         * as much as it reads, and an element has four bytes. */
+        if (op->bytes < 0)
+            op->bytes = f->read + written;
+        if (op->flops < 0)
+            op->flops = f->read / 4;
+    }
 }
 
 mo_status mo_work_fill(mo_graph *g, mo_error *err)

@@ -142,26 +142,6 @@ static mo_status create_green_context(const mo_backend_unit *unit,
     return status;
 }
 
-static mo_status create_all_contexts(const mo_backend_unit *unit,
-                                     const sm_groups *s, const int *parts,
-                                     green_contexts *green, mo_error *err)
-{
-    int n_items = s->n + s->has_remainder, next = 0;
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < green->n && status == MO_OK; i++) {
-        int n = parts[i] / s->group;
-
-        status = create_green_context(unit, &s->items[next], n,
-                                      &green->parts[i], err);
-        next += n;
-    }
-    if (status == MO_OK && next < n_items)
-        status = create_green_context(unit, &s->items[next], n_items - next,
-                                      &green->rest, err);
-    return status;
-}
-
 static mo_status create_green_contexts(const mo_backend_unit *unit,
                                        const int *parts, int n,
                                        green_contexts *green, mo_error *err)
@@ -178,8 +158,20 @@ static mo_status create_green_contexts(const mo_backend_unit *unit,
     status = list_sm_groups(unit, &s, err);
     if (status == MO_OK)
         status = check_parts(unit, &s, parts, n, err);
-    if (status == MO_OK)
-        status = create_all_contexts(unit, &s, parts, green, err);
+    if (status == MO_OK) {
+        int n_items = s.n + s.has_remainder, next = 0;
+
+        for (int i = 0; i < green->n && status == MO_OK; i++) {
+            int n_groups = parts[i] / s.group;
+
+            status = create_green_context(unit, &s.items[next], n_groups,
+                                          &green->parts[i], err);
+            next += n_groups;
+        }
+        if (status == MO_OK && next < n_items)
+            status = create_green_context(unit, &s.items[next], n_items - next,
+                                          &green->rest, err);
+    }
     free(s.items);
     return status;
 }
