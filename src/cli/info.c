@@ -27,14 +27,6 @@ typedef struct settings {
     mo_driver_log logger;
 } settings;
 
-static mo_status read_graph(const settings *s, const char *path,
-                            mo_graph **graph, const mo_read_format **format,
-                            mo_error *err)
-{
-    return mo_driver_load_graph(path, &s->prepare.read, &s->logger, graph,
-                                format, err);
-}
-
 static mo_status check_found(const settings *s, const mo_graph *graph,
                              const mo_cluster *cluster, const char *file,
                              mo_error *err)
@@ -111,7 +103,8 @@ static mo_status describe_graph(const settings *s, const char *file,
     mo_summary summary = { 0 };
     mo_llm_summary decoder = { .layers = 0 };
     bool is_decoder = false;
-    mo_status status = read_graph(s, file, &graph, &format, err);
+    mo_status status = mo_driver_load_graph(file, &s->prepare.read, &s->logger,
+                                            &graph, &format, err);
 
     if (status == MO_E_INPUT && describe_inputs(s, file))
         return MO_OK;

@@ -41,17 +41,6 @@ static mo_status check_options(const settings *s, char **paths, size_t n,
     return status;
 }
 
-static mo_status choose_methods(const settings *s, const mo_review *first,
-                                mo_solution_page_options *options,
-                                mo_error *err)
-{
-    if (s->place.methods.count > 0)
-        return mo_place_select_methods(&s->place, &options->methods,
-                                       &options->n_methods, err);
-    return s->no_compare ? MO_OK
-                         : mo_solution_page_defaults(first, options, err);
-}
-
 static mo_status run_report(void *context, char **operands, size_t n,
                             mo_error *err)
 {
@@ -84,7 +73,11 @@ static mo_status run_report(void *context, char **operands, size_t n,
                                              .logger = &s->logger };
         mo_solution_page made = { 0 };
 
-        status = choose_methods(s, &reviews[0], &options, err);
+        if (s->place.methods.count > 0)
+            status = mo_place_select_methods(&s->place, &options.methods,
+                                             &options.n_methods, err);
+        else if (!s->no_compare)
+            status = mo_solution_page_defaults(&reviews[0], &options, err);
         if (status == MO_OK)
             status = mo_solution_page_make(&options, reviews,
                                            (const char *const *) operands,

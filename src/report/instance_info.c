@@ -134,17 +134,6 @@ static void json_sum(const origin_sum *sum, const char *origin, void *to)
     mo_json_end(w);
 }
 
-/* Writes an array "origins" for one device. */
-static void put_origins_json(const mo_instance *x, int device,
-                             mo_json_writer *w)
-{
-    if (!x->origins)
-        return;
-    mo_json_begin_array(w, "origins", MO_JSON_INLINE);
-    for_each_sum(x, device, json_sum, w);
-    mo_json_end(w);
-}
-
 /* Writes arrays "origin" and "error" for one op. */
 static void put_op_origins_json(const mo_instance *x, int op, mo_json_writer *w)
 {
@@ -459,7 +448,11 @@ mo_status mo_report_instance_json(const mo_report_instance *report, mo_out *out,
         mo_json_put_text(&w, "id", x->device_ids[k]);
         json_bytes(&w, "memory_bytes", x->capacity_bytes[k], INT64_MAX);
         json_us(&w, "time_us", sums.time_ns[k]);
-        put_origins_json(x, k, &w);
+        if (x->origins) {
+            mo_json_begin_array(&w, "origins", MO_JSON_INLINE);
+            for_each_sum(x, k, json_sum, &w);
+            mo_json_end(&w);
+        }
         mo_json_end(&w);
     }
     mo_json_end(&w);

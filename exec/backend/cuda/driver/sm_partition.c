@@ -241,15 +241,6 @@ struct mo_cuda_sm_partition {
 static pthread_mutex_t partitions_lock = PTHREAD_MUTEX_INITIALIZER;
 static mo_cuda_sm_partition *partitions;
 
-static mo_cuda_sm_partition *find_partition(CUdevice device)
-{
-    mo_cuda_sm_partition *p = partitions;
-
-    while (p && p->device != device)
-        p = p->next;
-    return p;
-}
-
 static bool has_same_parts(const mo_cuda_sm_partition *p,
                            const mo_backend_unit_options *options)
 {
@@ -300,7 +291,9 @@ mo_status mo_cuda_sm_partition_acquire(mo_backend_unit *unit, mo_error *err)
     mo_cuda_sm_partition *p;
 
     pthread_mutex_lock(&partitions_lock);
-    p = find_partition(unit->device);
+    p = partitions;
+    while (p && p->device != unit->device)
+        p = p->next;
     if (!p)
         status = create_partition(unit, &p, err);
     else if (!has_same_parts(p, &unit->options)) {
