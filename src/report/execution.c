@@ -116,13 +116,17 @@ static void put_ratio(const char *what, double ratio, mo_out *out)
 static void put_device(const mo_report_execution *e,
                        const mo_report_execution_device *d, mo_out *out)
 {
-    char id[NAME_ROOM], weights[MO_FORMAT_SIZE], values[MO_FORMAT_SIZE];
+    char id[NAME_ROOM], model[NAME_ROOM], weights[MO_FORMAT_SIZE],
+        values[MO_FORMAT_SIZE];
     char most[MO_FORMAT_SIZE], all[MO_FORMAT_SIZE];
 
     mo_out_printf(out, "%-12s%6d ops",
                   mo_utf8_escape_controls(id, sizeof id, d->id), d->items);
     if (d->threads == 0)
-        mo_out_printf(out, "  on %s", d->backend);
+        mo_out_printf(
+            out, "  on %s%s%s", d->backend, d->model ? ", " : "",
+            d->model ? mo_utf8_escape_controls(model, sizeof model, d->model)
+                     : "");
     else
         mo_out_printf(out, "  %2d thread%s", d->threads,
                       d->threads > 1 ? "s" : " ");
@@ -354,6 +358,8 @@ static void json_device(const mo_report_execution_device *d, mo_json_writer *w)
     mo_json_put_text(w, "id", d->id);
     mo_json_put_int(w, "ops", d->items);
     mo_json_put_text(w, "backend", d->backend);
+    if (d->model)
+        mo_json_put_text(w, "model", d->model);
     mo_json_put_int(w, "threads", d->threads);
     if (d->cpus && *d->cpus)
         mo_json_put_text(w, "cpus", d->cpus);

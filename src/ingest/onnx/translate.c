@@ -86,11 +86,15 @@ void mo_onnx_op_refused(mo_onnx_op *op)
     mo_onnx_refuse(op->b, "%s", op->argument);
 }
 
-static bool is_of_domain(const mo_onnx_row *row, const char *domain)
+static void check_operands(mo_onnx_op *op, const mo_onnx_row *row)
 {
-    return row->translate == mo_onnx_op_quantized_lstm
-               ? strcmp(domain, "com.microsoft") == 0
-               : mo_onnx_is_own_domain(domain);
+    int n = row->required[op->version < row->required[1] ? 2 : 0];
+
+    for (int i = 0; i < n; i++)
+        if (!mo_onnx_has(op, i))
+            mo_onnx_wrong(op->b, "has no input %d", i);
+    if (op->n_outputs == 0)
+        mo_onnx_wrong(op->b, "has no output");
 }
 
 static mo_status translate_op(mo_onnx_translation *t, mo_onnx_scope *scope,
@@ -99,13 +103,10 @@ static mo_status translate_op(mo_onnx_translation *t, mo_onnx_scope *scope,
     const mo_onnx_node *node = op->node;
     const mo_onnx_function *f = find_function(t, node);
     const mo_onnx_row *row = NULL;
-    int n;
 
     if (f)
         return mo_onnx_inline_function(t, scope, op, f);
-    row = mo_onnx_find_row(node->op_type);
-    if (row && !is_of_domain(row, node->domain))
-        row = NULL;
+    row = mo_onnx_find_row(node->op_type, node->domain);
     if (mo_onnx_is_own_domain(node->domain)) {
         if (strcmp(node->op_type, "If") == 0)
             return mo_onnx_take_branch(t, scope, op);
@@ -121,12 +122,7 @@ static mo_status translate_op(mo_onnx_translation *t, mo_onnx_scope *scope,
         return MO_OK;
     }
     op->argument = row->argument;
-    n = row->required[op->version < row->required[1] ? 2 : 0];
-    for (int i = 0; i < n; i++)
-        if (!mo_onnx_has(op, i))
-            mo_onnx_wrong(op->b, "has no input %d", i);
-    if (op->n_outputs == 0)
-        mo_onnx_wrong(op->b, "has no output");
+    check_operands(op, row);
     if (row->translate == mo_onnx_op_nms && op->n_outputs > 0)
         op->declared = mo_onnx_scope_info(t, scope, node->outputs[0]);
     if (mo_onnx_builder_status(t->b) == MO_OK)
