@@ -18,7 +18,7 @@
 #include "ingest/llm/summary.h"
 #include "ingest/read.h"
 #include "report/graph_info.h"
-#include "report/instance_info.h"
+#include "report/info.h"
 
 typedef struct settings {
     bool json, dot, instance;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/backend/cuda/algo/cublaslt/gemm_layout.h"
+#include "exec/backend/cuda/algo/cublaslt/matmul_descs.h"
 
 #include <limits.h>
 #include <stddef.h>
