@@ -12,7 +12,6 @@
 #include "ingest/llm/summary.h"
 #include "ingest/state.h"
 #include "report/format_units.h"
-#include "report/top_ops.h"
 
 enum { SHOWN_SIZE = 128 }; /* of a name; longer ones end in "..." */
 
