@@ -113,15 +113,6 @@ static void put_ratio(const char *what, double ratio, mo_out *out)
         mo_out_printf(out, "  %-48s%6.1f %%\n", what, 100 * ratio);
 }
 
-static void put_ratios(const mo_report_execution *e, mo_out *out)
-{
-    if (!e->measured)
-        return;
-    put_ratio("longest chain of measured times / makespan", e->path_ratio, out);
-    put_ratio("calls / time that devices were at work", e->kernel_ratio, out);
-    put_ratio("transfer time hidden by computation", e->hidden_ratio, out);
-}
-
 static void put_device(const mo_report_execution *e,
                        const mo_report_execution_device *d, mo_out *out)
 {
@@ -223,7 +214,13 @@ void mo_report_execution_text(const mo_report_execution *e, mo_out *out)
     put_makespan(e, out);
     put_percentiles(e, out);
     put_disturbance(e, out);
-    put_ratios(e, out);
+    if (e->measured) {
+        put_ratio("longest chain of measured times / makespan", e->path_ratio,
+                  out);
+        put_ratio("calls / time that devices were at work", e->kernel_ratio,
+                  out);
+        put_ratio("transfer time hidden by computation", e->hidden_ratio, out);
+    }
     mo_out_printf(out, "%-12s%s\n", "precision", e->precision);
     if (e->regime)
         mo_report_rules_text(e->regime, &e->rules, out);
