@@ -186,7 +186,7 @@ int main(int argc, char **argv)
           MO_OPTION_TEXT, .to = &s.outputs[START].path },
         { 0, "map", "FILE", "write the meaning of every column as CSV",
           MO_OPTION_TEXT, .to = &s.outputs[MAP].path },
-        { 0, "replicas", "N", "copies of the network; a model has 1",
+        { 0, "replicas", "N|auto", "copies of the network; a model has 1",
           MO_OPTION_TEXT, .to = &s.replicas },
         { 0, "stats", NULL, "print the size of the model only", MO_OPTION_FLAG,
           .to = &s.stats },
