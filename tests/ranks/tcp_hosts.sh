@@ -69,11 +69,11 @@ printed()
     fi
 }
 
-both "" elements=50000
+both "" elements=50000 patience=60
 printed "two machines" '^right: ' 0
-on 0 "$tau" MOIRAI_BIND=10.77.0.1 seed=2 &
+on 0 "$tau" MOIRAI_BIND=10.77.0.1 seed=2 patience=60 &
 pid=$!
-on 1 "$phi" MOIRAI_BIND=10.77.0.2 seed=2
+on 1 "$phi" MOIRAI_BIND=10.77.0.2 seed=2 patience=60
 ranks_wait $pid
 printed "each listening at one address" '^right: ' 0
 on 0 "$tau" MOIRAI_BIND=127.0.0.1 patience=1 &
