@@ -147,9 +147,8 @@ static bool refuses(join_rank *rank, int port, double seconds,
         return false;
     }
     channel = mo_secure_channel_new(fd);
-    is_answered =
-        mo_rdv_send_all(channel, greeting, sizeof *greeting, soon) &&
-        mo_rdv_receive_all(channel, &answer, sizeof answer, soon);
+    is_answered = mo_rdv_send_all(channel, greeting, sizeof *greeting, soon) &&
+                  mo_rdv_receive_all(channel, &answer, sizeof answer, soon);
     if (is_answered) {
         ck_assert_int_eq((int) answer.version, MO_RDV_PROTOCOL_VERSION);
         ck_assert(!mo_rdv_receive_all(channel, &byte, 1, soon));
