@@ -276,12 +276,13 @@ static mo_status try_ends(const mo_chain *c, const bool *allowed, int device,
     return status;
 }
 
-static mo_status find_tied(const mo_chain *c, const bool *allowed,
+/* Finds the best split with embedding and head on one device, whatever layers
+ * that has; replaces *split, an empty or a worse one, by it. */
+static mo_status find_ends(const mo_chain *c, const bool *allowed,
                            mo_split *split, mo_error *err)
 {
     mo_status status = fail_memory(c, allowed, false, err);
 
-    *split = (mo_split){ .bound_ns = 0 };
     for (int k = 0; k < c->n_devices; k++)
         if (mo_split_may_use(c, allowed, k)) {
             status = try_ends(c, allowed, k, split, err);
@@ -299,10 +300,13 @@ mo_status mo_split_find(const mo_chain *c, const bool *allowed, mo_split *split,
                         mo_error *err)
 {
     bool is_tied = c->rules.ties_ends && c->tied_bytes > 0;
-    mo_split made;
-    mo_status status = is_tied ? find_tied(c, allowed, &made, err)
-                               : find_free(c, allowed, &made, err);
+    mo_split made = { .bound_ns = 0 };
+    mo_status status =
+        is_tied ? MO_E_INFEASIBLE : find_free(c, allowed, &made, err);
 
+    if (is_tied || (c->rules.in_any_order &&
+                    (status == MO_OK || status == MO_E_INFEASIBLE)))
+        status = find_ends(c, allowed, &made, err);
     if (status == MO_OK && c->rules.in_any_order) {
         bool used[MO_CHAIN_MAX_DEVICES];
 
