@@ -38,17 +38,17 @@ static mo_status take_best(const moirai_instance *instance, const search *s,
     bool is_whole = replan->x == replan->whole;
     bool is_replicated = replan->n_copies > 0;
     const mo_lower_bound known = { !is_whole       ? 0
-                                   : is_replicated ? replan->bound_ns
+                                   : is_replicated ? c->report.copies_bound_ns
                                                    : c->report.bound_ns,
-                                   is_replicated ? "search for copies"
+                                   is_replicated ? "mean load"
                                                  : c->report.bound_by };
+    const mo_lower_bound *reported = is_whole ? &known : NULL;
     mo_status status;
 
     if (!best && is_replicated)
         return mo_lib_placement_of_schedule(
             instance, replan->placed, replan->copies + 1, replan->n_copies - 1,
-            replan->period_ns, "moirai", is_whole ? &known : NULL, placement,
-            err);
+            replan->period_ns, "moirai", reported, placement, err);
     if (!best && mo_stop_is_requested(&s->stop))
         return mo_fail(err, (mo_status) MOIRAI_E_CANCELLED,
                        "cancelled before there was a placement");
@@ -72,10 +72,13 @@ static mo_status take_best(const moirai_instance *instance, const search *s,
         is_replicated             ? replan->period_ns
         : best->row.steady_ns > 0 ? best->row.makespan_ns
                                   : 0,
-        best->method->name, is_whole ? &known : NULL, placement, err);
+        best->method->name, reported, placement, err);
     if (status == MO_OK && is_whole && !is_replicated)
         status = mo_lib_placement_prove(*placement,
                                         mo_place_comparison_proof(c), err);
+    if (status == MO_OK && is_whole)
+        mo_lib_placement_claim(*placement, is_replicated ? replan->bound_ns
+                                                         : c->report.search_ns);
     return status;
 }
 
