@@ -482,7 +482,8 @@ void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
             if (mo_report_methods_has_gap(p, row))
                 mo_json_put_double(&w, "gap", mo_report_methods_gap(p, row));
             mo_json_put_bool(&w, "optimal",
-                             row->fits && row->makespan_ns <= p->bound_ns);
+                             row->fits && (row->makespan_ns <= p->bound_ns ||
+                                           row->makespan_ns == p->search_ns));
             mo_json_put_bool(&w, "fits", row->fits);
             if (row->ended_by)
                 mo_json_put_text(&w, "ended_by", row->ended_by);
