@@ -36,6 +36,8 @@ typedef struct peer_state {
         done_ns;         /* of the last message; of DONE, 0: not yet */
     bool close_received; /* CLOSE was received: the end of the connection is no
                             failure */
+    bool lost;           /* given up, where losses are tolerated */
+    int64_t silent_ns;   /* since its last message when it was lost */
 } peer_state;
 
 typedef struct peer_set {
@@ -43,6 +45,10 @@ typedef struct peer_set {
     int n_ranks, rank;
     int64_t next_heartbeat_ns;
     bool done_sent; /* this rank has sent DONE */
+    bool tolerant;  /* losses of ranks are tolerated */
+    bool given_up;  /* rank 0 has lost this rank */
+    mo_error news;  /* the first loss that another rank has reported */
+    mo_error alone; /* why rank 0 is lost, or has given up this rank */
 } peer_set;
 
 static const int64_t heartbeat_ns = 1000000000;
@@ -70,7 +76,10 @@ static mo_status peers_init(peer_set *peers, int n_ranks, int rank,
         made[r].last_message_ns = now;
         snprintf(made[r].name, sizeof made[r].name, "rank %d", r);
     }
-    *peers = (peer_set){ made, n_ranks, rank, now, false };
+    peers->peers = made;
+    peers->n_ranks = n_ranks;
+    peers->rank = rank;
+    peers->next_heartbeat_ns = now;
     return MO_OK;
 }
 
@@ -82,9 +91,53 @@ static void peers_broadcast(peer_set *peers, mo_rdv_msg_kind kind,
         mo_rdv_msg_send(&peers->peers[r].channel, kind, text);
 }
 
-/* Messages that precede the end of the connection are handled before it. */
-static void read_peer(peer_state *p, bool done_sent, int64_t now, mo_error *why)
+/* Gives a rank up, with *why, and informs all others; it, too, where it is
+ * only cut off from a third rank, or was stopped and goes on later. */
+static void lose_peer(peer_set *peers, int rank, const mo_error *why)
 {
+    peer_state *p = &peers->peers[rank];
+    char text[MO_RDV_MSG_TEXT_SIZE];
+
+    if (p->lost)
+        return;
+    p->lost = true;
+    if (rank == 0)
+        peers->alone = *why;
+    p->silent_ns = mo_stop_clock_ns() - p->last_message_ns;
+    snprintf(text, sizeof text, "%d %.1200s", rank, why->text);
+    peers_broadcast(peers, MO_RDV_MSG_LOSS, text);
+}
+
+/* Rank from has lost another one, which is no fault of it: that goes to
+ * peers->news. Of two ranks that have lost each other rank 0 gives up the one
+ * that it hears of first, and the other one waits for that. */
+static void handle_loss(peer_set *peers, int from, const char *text,
+                        mo_error *fault)
+{
+    const char *reason;
+    mo_error loss = { 0 };
+    int rank;
+
+    if (mo_rdv_decode_loss(text, peers->n_ranks, &rank, &reason, fault) !=
+            MO_OK ||
+        peers->peers[from].lost)
+        return;
+    peers->given_up |= peers->tolerant && rank == peers->rank && from == 0;
+    mo_fail(&loss, MO_E_IO, "%s%.1000s",
+            peers->given_up ? "the other ranks go on without this one: " : "",
+            reason);
+    if (peers->news.status == MO_OK && !peers->peers[rank].lost)
+        peers->news = loss;
+    if (peers->given_up)
+        peers->alone = loss;
+    if (peers->tolerant && rank != peers->rank)
+        lose_peer(peers, rank, &loss);
+}
+
+/* Messages that precede the end of the connection are handled before it. */
+static void read_peer(peer_set *peers, int rank, int64_t now, mo_error *why)
+{
+    peer_state *p = &peers->peers[rank];
     char text[MO_RDV_MSG_TEXT_SIZE];
     mo_rdv_msg_kind kind;
     bool closed = false, more = true;
@@ -105,10 +158,14 @@ static void read_peer(peer_state *p, bool done_sent, int64_t now, mo_error *why)
             case MO_RDV_MSG_CLOSE:
                 /* A rank closes when all have sent DONE; before that its end
                  * is a failure. */
-                p->close_received = done_sent && p->done_ns != 0;
+                p->close_received = peers->done_sent && p->done_ns != 0;
                 if (!p->close_received && why->status == MO_OK)
                     mo_fail(why, MO_E_IO, "%s has left before the end",
                             p->name);
+                break;
+            case MO_RDV_MSG_LOSS:
+                if (why->status == MO_OK)
+                    handle_loss(peers, rank, text, why);
                 break;
             case MO_RDV_MSG_HEARTBEAT:
                 break;
@@ -123,15 +180,33 @@ static void read_peer(peer_state *p, bool done_sent, int64_t now, mo_error *why)
                 mo_secure_channel_failure(p->channel.conn));
     mo_rdv_msg_channel_close(&p->channel);
     if (!p->close_received && why->status == MO_OK)
+        mo_fail(why, MO_E_IO, "%s is gone: it was killed, or has crashed%s",
+                p->name,
+                !peers->tolerant ? "; nothing more can be done without it"
+                : rank == 0      ? ", or has gone on without this rank"
+                                 : "");
+}
+
+/* Reads pending messages of a rank; *why receives an error: the rank has
+ * failed, is gone, or was silent for longer than timeout_s. */
+static void poll_peer(peer_set *peers, int rank, double timeout_s, int64_t now,
+                      mo_error *why)
+{
+    peer_state *p = &peers->peers[rank];
+    double silent_s;
+
+    if (p->channel.conn)
+        read_peer(peers, rank, now, why);
+    silent_s = (double) (now - p->last_message_ns) * 1e-9;
+    if (p->channel.conn && silent_s > timeout_s && why->status == MO_OK)
         mo_fail(why, MO_E_IO,
-                "%s is gone: it was killed, or has crashed; nothing more can "
-                "be done without it",
-                p->name);
+                "%s has sent nothing for %.*f s: it was stopped, or its "
+                "machine or the network is down",
+                p->name, peers->tolerant ? 1 : 0, silent_s);
 }
 
 /* Reads all pending messages and sends a heartbeat when it is due. If *why is
- * empty, it receives the first error: a rank that has failed, is gone, or was
- * silent for longer than timeout_s. */
+ * empty, it receives the first error. */
 static void peers_poll_messages(peer_set *peers, double timeout_s,
                                 mo_error *why)
 {
@@ -139,21 +214,20 @@ static void peers_poll_messages(peer_set *peers, double timeout_s,
     int64_t part;
 
     for (int r = 0; r < peers->n_ranks; r++) {
-        peer_state *p = &peers->peers[r];
+        bool was_lost = peers->peers[r].lost;
+        mo_error own = { 0 };
 
-        if (p->channel.conn)
-            read_peer(p, peers->done_sent, now, why);
-        if (p->channel.conn) {
-            double silent_s = (double) (now - p->last_message_ns) * 1e-9;
-
-            if (silent_s > timeout_s && why->status == MO_OK)
-                mo_fail(
-                    why, MO_E_IO,
-                    "%s has sent nothing for %.0f s: it was stopped, or its "
-                    "machine or the network is down",
-                    p->name, silent_s);
-        }
+        poll_peer(peers, r, timeout_s, now, &own);
+        if (own.status == MO_OK || was_lost)
+            continue;
+        if (why->status == MO_OK)
+            *why = own;
+        if (peers->tolerant)
+            lose_peer(peers, r, &own);
     }
+    if (why->status == MO_OK)
+        *why = peers->news;
+    peers->news = (mo_error){ 0 };
     if (now < peers->next_heartbeat_ns)
         return;
     peers_broadcast(peers, MO_RDV_MSG_HEARTBEAT, NULL);
@@ -205,6 +279,7 @@ struct mo_failure_detector {
     bool error_sent,
         is_remote;      /* broadcast done; the error is that of another rank */
     bool ignores_peers; /* none of their failures concerns this rank */
+    bool has_loss;      /* of a rank, or its own, where they are tolerated */
     int64_t connect_deadline_ns, failed_ns, signal_ns;
     int signal;
 };
@@ -216,6 +291,7 @@ struct mo_failure_detector {
 static atomic_int pipe_fd = -1;
 
 static struct sigaction old_term, old_int;
+static bool is_installed;
 
 static void write_signal(int signal_number)
 {
@@ -236,6 +312,7 @@ static void ignore_signals(void)
 static void restore_signals(void)
 {
     ignore_signals();
+    is_installed = false;
     sigaction(SIGTERM, &old_term, NULL);
     sigaction(SIGINT, &old_int, NULL);
 }
@@ -327,7 +404,8 @@ static void exit_if_overdue(mo_failure_detector *w, int64_t now)
         mo_cleanup_run();
         _exit(EXIT_FAILURE);
     }
-    if (w->failed_ns == 0)
+    /* A loss that this rank survives, or reports when its kernels end. */
+    if (w->failed_ns == 0 || (w->has_loss && w->signal == 0))
         return;
     if (w->signal != 0 && w->signal_ns > since)
         since = w->signal_ns;
@@ -342,6 +420,14 @@ static void exit_if_overdue(mo_failure_detector *w, int64_t now)
         grace = 0;
     if (now - since >= grace && !atomic_exchange(&w->error_printed, true))
         exit_with_error(w);
+}
+
+/* All others know of a loss, and no error follows. The lock is held. */
+static void note_loss(mo_failure_detector *w, const mo_error *why)
+{
+    if (!w->peers.tolerant || why->status == MO_OK)
+        return;
+    w->error_sent = w->has_loss = true;
 }
 
 /* One pass over signals, messages, deadlines. */
@@ -365,6 +451,7 @@ static void poll_once(mo_failure_detector *w)
         pthread_cond_broadcast(&w->done_cond);
     if (w->ignores_peers)
         why = (mo_error){ 0 };
+    note_loss(w, &why);
     if (!w->peers.peers && now > w->connect_deadline_ns && why.status == MO_OK)
         w->options.describe_missing(w->options.context, &why);
     is_remote = why.status != MO_OK;
@@ -434,8 +521,12 @@ static mo_status start_thread(mo_failure_detector *w, mo_error *err)
     action.sa_handler = write_signal;
     sigemptyset(&action.sa_mask);
     atomic_store(&pipe_fd, w->pipe[1]);
-    sigaction(SIGTERM, &action, &old_term);
-    sigaction(SIGINT, &action, &old_int);
+    /* The detector of a world that lost ranks may have them still. */
+    if (!is_installed) {
+        sigaction(SIGTERM, &action, &old_term);
+        sigaction(SIGINT, &action, &old_int);
+        is_installed = true;
+    }
     /* The thread inherits the mask: it handles no signals itself. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -460,6 +551,7 @@ mo_status mo_failure_detector_new(const mo_failure_detector_options *options,
     if (!w)
         return mo_fail_memory(err);
     w->options = *options;
+    w->peers.tolerant = options->tolerates_losses;
     w->connect_deadline_ns = mo_stop_clock_ns() + (int64_t) (seconds * 1e9);
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->done_cond, NULL);
@@ -498,6 +590,53 @@ void mo_failure_detector_set_peer_name(mo_failure_detector *detector, int rank,
     pthread_mutex_lock(&detector->lock);
     snprintf(peer->name, sizeof peer->name, "%s", name);
     pthread_mutex_unlock(&detector->lock);
+}
+
+void mo_failure_detector_lose(mo_failure_detector *detector, int rank,
+                              const mo_error *why)
+{
+    pthread_mutex_lock(&detector->lock);
+    lose_peer(&detector->peers, rank, why);
+    note_loss(detector, why);
+    pthread_mutex_unlock(&detector->lock);
+    detector->options.on_failure(detector->options.context, why);
+}
+
+mo_failure_detector_peer
+mo_failure_detector_peer_of(mo_failure_detector *detector, int rank)
+{
+    const peer_state *p = &detector->peers.peers[rank];
+    mo_failure_detector_peer peer;
+
+    pthread_mutex_lock(&detector->lock);
+    peer = (mo_failure_detector_peer){ .lost = p->lost,
+                                       .done = p->done_ns != 0,
+                                       .silent_ns = p->silent_ns };
+    if (rank == detector->peers.rank)
+        peer.lost = detector->peers.given_up;
+    pthread_mutex_unlock(&detector->lock);
+    return peer;
+}
+
+mo_status mo_failure_detector_left_alone(mo_failure_detector *detector,
+                                         mo_error *err)
+{
+    mo_error why;
+
+    pthread_mutex_lock(&detector->lock);
+    why = detector->peers.alone;
+    pthread_mutex_unlock(&detector->lock);
+    return mo_fail(err, MO_E_IO, "%s", why.text);
+}
+
+bool mo_failure_detector_has_loss(mo_failure_detector *detector)
+{
+    bool has_loss;
+
+    pthread_mutex_lock(&detector->lock);
+    has_loss = detector->has_loss;
+    pthread_mutex_unlock(&detector->lock);
+    return has_loss;
 }
 
 bool mo_failure_detector_peer_has_left(mo_failure_detector *detector, int rank)
@@ -541,12 +680,17 @@ void mo_failure_detector_ignore_peers(mo_failure_detector *detector)
     pthread_mutex_unlock(&detector->lock);
 }
 
-mo_status mo_failure_detector_finish(mo_failure_detector *detector,
-                                     mo_error *err)
+void mo_failure_detector_leave(mo_failure_detector *detector)
 {
     pthread_mutex_lock(&detector->lock);
     peers_broadcast(&detector->peers, MO_RDV_MSG_DONE, NULL);
     pthread_mutex_unlock(&detector->lock);
+}
+
+mo_status mo_failure_detector_finish(mo_failure_detector *detector,
+                                     mo_error *err)
+{
+    mo_failure_detector_leave(detector);
     return mo_failure_detector_await_done(detector, err);
 }
 
@@ -565,18 +709,20 @@ void mo_failure_detector_free(mo_failure_detector *detector)
     wake_thread(detector);
     pthread_join(detector->thread, NULL);
     /* After a failure the process exits anyway; a late SIGTERM changes
-     * nothing. */
-    if (mo_first_error_is_set(detector->options.failure))
-        ignore_signals();
-    else
-        restore_signals();
+     * nothing. Signals may be those of the next world already. */
+    if (atomic_load(&pipe_fd) == detector->pipe[1]) {
+        if (mo_first_error_is_set(detector->options.failure))
+            ignore_signals();
+        else
+            restore_signals();
+    }
 
     peer_set *peers = &detector->peers;
 
     for (int r = 0; r < peers->n_ranks; r++)
         mo_rdv_msg_channel_close(&peers->peers[r].channel);
     free(peers->peers);
-    *peers = (peer_set){ NULL, 0, 0, 0, false };
+    *peers = (peer_set){ .peers = NULL };
     close(detector->pipe[0]);
     close(detector->pipe[1]);
     pthread_cond_destroy(&detector->done_cond);

@@ -11,6 +11,7 @@
 #include "driver/exec/compare_outputs.h"
 #include "driver/exec/exec_job.h"
 #include "driver/exec/device_units.h"
+#include "driver/exec/recover.h"
 #include "driver/exec/request_signals.h"
 #include "exec/measure/host_load.h"
 #include "exec/runtime/pipeline/pipeline.h"
@@ -63,6 +64,7 @@ typedef struct mo_cli_exec_stream {
     uint64_t config_digest;
     const int64_t *min_transfer_ns; /* link emulation, or NULL */
     mo_exec_signals *signals;       /* they may not have begun */
+    mo_exec_recovery *recovery; /* NULL: the loss of a rank ends the stream */
 } mo_cli_exec_stream;
 
 /* Runs the requests of the options and writes outputs and report. Collective:
@@ -72,7 +74,8 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
                                const mo_cli_exec_stream *stream, mo_error *err);
 
 /* exec_copies.c: the same with all copies of the replicated solution at path,
- * each with a plan of its own; stream->job has no plan.  On CPUs of one rank. */
+ * each with a plan of its own; stream->job has no plan.  On CPUs of one rank.
+ */
 mo_status mo_cli_exec_copies(mo_exec_options *o, const char *path,
                              const mo_cli_exec_stream *stream, mo_error *err);
 

@@ -44,6 +44,11 @@ mo_rdv_decoded mo_rdv_decode_control(const void *bytes, size_t n_bytes,
                                      char text[MO_RDV_MSG_TEXT_SIZE],
                                      size_t *n_used);
 
+/* The text of a loss: "2 rank 2 is gone" gives rank 2 of 0 to n_ranks - 1, and
+ * the reason, which is borrowed. */
+mo_status mo_rdv_decode_loss(const char *text, int n_ranks, int *rank,
+                             const char **reason, mo_error *err);
+
 /* A byte that is 0 or 1; a bool must never be received in place. */
 mo_status mo_rdv_decode_flag(uint8_t byte, bool *flag, mo_error *err);
 

@@ -43,6 +43,14 @@ void mo_rdv_format_job(const mo_rdv_params *params,
     memset(job, 0, MO_RDV_JOB_NAME_SIZE);
     if (!params->has_token)
         snprintf(job, MO_RDV_JOB_NAME_SIZE, "%s", params->token);
+    /* A rank that was stopped before a loss belongs to no later epoch. */
+    if (params->epoch > 0) {
+        size_t length = strnlen(job, MO_RDV_JOB_NAME_SIZE - 16);
+
+        memset(job + length, 0, MO_RDV_JOB_NAME_SIZE - length);
+        snprintf(job + length, MO_RDV_JOB_NAME_SIZE - length, "#%d",
+                 params->epoch);
+    }
 }
 
 mo_status mo_rdv_credentials_new(const mo_rdv_params *params,

@@ -115,6 +115,8 @@ typedef struct mo_rdv_control {
     const mo_rdv_endpoint *endpoints;
     mo_rdv_msg_channel *channels; /* by rank; closed where there is none */
     bool *done; /* by rank: DONE was received, or there is no connection */
+    const mo_rdv_join_options *options;
+    const int *origins; /* by rank: what options->is_lost takes */
 } mo_rdv_control;
 
 /* Reads pending messages; returns true, with *why, when a rank has failed or

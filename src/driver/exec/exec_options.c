@@ -45,6 +45,11 @@ static mo_status check_arrays(const mo_exec_options *o, mo_error *err)
     return MO_OK;
 }
 
+bool mo_exec_options_replans(const mo_exec_options *o)
+{
+    return o->on_loss && strcmp(o->on_loss, "replan") == 0;
+}
+
 mo_output_guard mo_exec_options_guard(const mo_exec_options *o)
 {
     return (mo_output_guard){ .outputs = o->outputs,

@@ -45,6 +45,7 @@ typedef struct mo_exec_options {
     int64_t requests, in_flight; /* 0: not given */
     const char *inputs_folder;   /* of requests, or NULL */
     int64_t copy;                /* of a replicated solution; 0: not given */
+    const char *on_loss;         /* "replan"; NULL or "stop": of a rank */
     int64_t batch;               /* requests in a batch; 0: no batches */
     double wait_us;              /* for the next request of a batch */
     int64_t shapes_max;          /* plans of shapes that were not placed */
@@ -87,6 +88,9 @@ typedef struct mo_exec_options {
       "keep the states and ids for --load-states; DIR is new or empty",        \
       MO_OPTION_TEXT, .to = &(o)->save_states }
 /* clang-format on */
+
+/* Returns whether a stream survives the loss of ranks. */
+bool mo_exec_options_replans(const mo_exec_options *o);
 
 /* Returns the guard of all outputs; it borrows them. */
 mo_output_guard mo_exec_options_guard(const mo_exec_options *o);
