@@ -136,10 +136,11 @@ void mo_transport_job_set_error_context(
 void mo_transport_job_fail_peer(mo_transport_job *job, int peer,
                                 const mo_error *why)
 {
-    if (job->tolerates_losses)
-        mo_failure_detector_lose(job->detector, peer, why);
-    else
+    if (!job->tolerates_losses)
         mo_transport_job_fail(job, why);
+    /* After a failure others send what is not expected here any more. */
+    else if (!mo_first_error_is_set(&job->process.failure))
+        mo_failure_detector_lose(job->detector, peer, why);
 }
 
 bool mo_transport_job_loss(mo_transport_job *job, mo_transport_loss *loss)

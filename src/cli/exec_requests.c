@@ -10,6 +10,7 @@
 #include "base/minmax.h"
 #include "driver/exec/request_batches.h"
 #include "driver/exec/request_files.h"
+#include "driver/exec/request_replay.h"
 #include "driver/exec/resource_loads.h"
 #include "exec/measure/host_load.h"
 #include "exec/plan/ir/plan_json.h"
@@ -299,6 +300,7 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
     };
     mo_pipeline_result result = { 0 };
     mo_exec_batches *batches = NULL;
+    mo_exec_replay *replay = NULL;
     mo_measure_load load;
     mo_status status = MO_OK;
 
@@ -308,7 +310,14 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
     if (rank == 0 && status == MO_OK && o->batch > 0)
         status =
             mo_exec_batches_new(&requests, o->batch, o->wait_us, &batches, err);
+    if (rank == 0 && status == MO_OK && stream->recovery && options.next)
+        status = mo_exec_replay_new(&requests, &replay, err);
     options.n_requests = requests.n;
+    if (replay) {
+        options.next = mo_exec_replay_next;
+        options.sink = mo_exec_replay_write;
+        options.context = replay;
+    }
     if (batches) {
         options.next = mo_exec_batches_next;
         options.sink = mo_exec_batches_write;
@@ -347,6 +356,7 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
         o->code = 128 + result.interrupt;
     mo_pipeline_result_clear(&result);
     mo_exec_batches_free(batches);
+    mo_exec_replay_free(replay);
     mo_exec_requests_clear(&requests);
     return status;
 }

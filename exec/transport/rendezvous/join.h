@@ -23,6 +23,14 @@
 #include "exec/transport/rendezvous/launch.h"
 #include "exec/transport/rendezvous/mesh.h"
 
+/* The key of a token, which takes scrypt long to derive: a later join of the
+ * same ranks has the same salt. Begins as zeros; cleared by the owner. */
+typedef struct mo_rdv_key {
+    bool is_set;
+    uint8_t salt[MO_SECURE_SALT_BYTES];
+    uint8_t key[MO_SECURE_KEY_BYTES];
+} mo_rdv_key;
+
 typedef struct mo_rdv_join_options {
     double seconds; /* longest wait for the other ranks */
     int n_kinds;    /* connections between any two ranks; the first is for
@@ -35,6 +43,7 @@ typedef struct mo_rdv_join_options {
      * have come; the others give up when rank 0 is lost. */
     bool (*is_lost)(void *context, int rank);
     void *context;
+    mo_rdv_key *key; /* or NULL: derived anew */
 } mo_rdv_join_options;
 
 /* Fills endpoints, by rank, and channels, as mo_rdv_mesh_connect()

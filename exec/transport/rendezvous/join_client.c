@@ -163,8 +163,8 @@ static mo_status greet(client *c, mo_error *err)
             memcmp(c->salt, theirs.salt, sizeof c->salt) != 0) {
             mo_secure_credentials_free(c->credentials);
             memcpy(c->salt, theirs.salt, sizeof c->salt);
-            status = mo_rdv_credentials_new(c->params, c->salt, &c->credentials,
-                                            err);
+            status = mo_rdv_credentials_new(c->params, c->salt, c->options->key,
+                                            &c->credentials, err);
             c->is_final = status != MO_OK;
         }
         if (status == MO_OK)

@@ -381,13 +381,15 @@ mo_status mo_rdv_join_server(const mo_rdv_params *params,
         status = mo_fail(&why, MO_E_IO, "rank 0 cannot listen at port %d: %s",
                          params->port, strerror(errno));
     mo_rdv_preamble_init(&s.preamble, params);
-    if (status == MO_OK)
+    if (options->key && options->key->is_set)
+        memcpy(s.preamble.salt, options->key->salt, sizeof s.preamble.salt);
+    else if (status == MO_OK)
         status =
             mo_secure_random(s.preamble.salt, sizeof s.preamble.salt, &why);
     /* The key is derived once for all connections: scrypt is slow. */
     if (status == MO_OK)
-        status = mo_rdv_credentials_new(params, s.preamble.salt, &s.credentials,
-                                        &why);
+        status = mo_rdv_credentials_new(params, s.preamble.salt, options->key,
+                                        &s.credentials, &why);
     s.deadline_ns = mo_stop_clock_ns() + (int64_t) (options->seconds * 1e9);
     if (status == MO_OK)
         status = accept_all(&s, listener, &why);

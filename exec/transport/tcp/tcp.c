@@ -56,7 +56,10 @@ static mo_status join(mo_tcp_world *world, mo_tcp_world *lost,
                                        .n_kinds = N_KINDS,
                                        .note = options ? options->note : NULL,
                                        .is_lost = lost ? is_lost : NULL,
-                                       .context = lost };
+                                       .context = lost,
+                                       .key = world->job.tolerates_losses
+                                                  ? &world->key
+                                                  : NULL };
     const struct timespec delay = { .tv_nsec = RETRY_NS };
     int attempts = MIN_ATTEMPTS + world->params.n_ranks;
     mo_error why = { 0 };
@@ -155,6 +158,7 @@ static void free_world(mo_tcp_world *world)
     mo_transport_job_destroy(&world->job);
     pthread_mutex_destroy(&world->plan_lock);
     pthread_mutex_destroy(&world->barrier_lock);
+    explicit_bzero(&world->key, sizeof world->key);
     free(world);
 }
 
@@ -175,6 +179,7 @@ static mo_status open_world(const mo_transport_world_options *options,
     status = mo_transport_job_init(&w->job, options, err);
     if (lost) {
         w->params = lost->params;
+        w->key = lost->key;
         w->params.epoch++;
     } else if (status == MO_OK)
         status = mo_rdv_params_resolve(options ? &options->launch : &none,

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "exec/transport/rendezvous/join.h"
 #include "exec/transport/rendezvous/launch.h"
 #include "exec/transport/job.h"
 #include "exec/transport/transport.h"
@@ -94,6 +95,7 @@ typedef struct mo_tcp_world {
     mo_tcp_extension *extension; /* NULL: none */
     bool *peer_has_extension; /* by rank: it has an extension; from begin on */
     mo_rdv_params params;
+    mo_rdv_key key;     /* kept for a join after a loss */
     mo_tcp_conn *conns; /* by rank */
 
     pthread_t thread;

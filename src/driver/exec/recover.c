@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "base/stop.h"
 #include "driver/exec/request_files.h"
 
@@ -164,6 +165,11 @@ static mo_status place(mo_exec_recovery *r, mo_error *err)
                          "invalid: %.300s",
                          mo_answer_evaluation_violation(&evaluation, 0));
     if (status == MO_OK) {
+        /* Fewer devices need no more requests in flight, and how many fewer
+         * takes long to find out. */
+        evaluation.in_flight = (int) mo_max_i64(
+            mo_max_i64(review->evaluation.in_flight, r->options->in_flight - 1),
+            1);
         mo_answer_evaluation_clear(&review->evaluation);
         review->evaluation = evaluation;
     } else
