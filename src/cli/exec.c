@@ -84,6 +84,8 @@ static mo_status open_world(mo_exec_options *o, work *w, mo_error *err)
     if (status == MO_OK && options->tolerates_losses && !o->transport &&
         strcmp(w->transport->name, "nccl") == 0)
         w->transport = &mo_transport_tcp;
+    if (status == MO_OK && options->tolerates_losses)
+        status = mo_exec_recovery_check_transport(w->transport, err);
     if (status == MO_OK)
         status = w->transport->open(options, &w->world, err);
     if (status == MO_OK) {

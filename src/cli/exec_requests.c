@@ -246,13 +246,13 @@ static mo_status run_epochs(mo_exec_options *o, mo_cli_exec_stream *s,
         if (status == MO_OK || result->is_sunk ||
             !mo_exec_recovery_is_due(s->recovery))
             break;
-        add_epoch(&before, result);
         options->first = result->next;
         options->n_requests = result->n_requests;
         status = mo_exec_recover(s->recovery, result->next,
                                  result->n_accepted - result->next, err);
         if (status != MO_OK || s->recovery->is_over)
             break;
+        add_epoch(&before, result);
         mo_pipeline_result_clear(result);
         s->world = run->world = *s->recovery->world;
         run->n_slots = options->n_slots = (int) o->in_flight;

@@ -9,13 +9,15 @@
  * in a form that follows "rank 3 sends": "an endpoint of 9 addresses".
  *
  * All decoders of the wire, one for each message:
- *   rendezvous/decode.h  mo_rdv_decode_endpoint, _control, _flag, _clock, _rank
+ *   rendezvous/decode.h  mo_rdv_decode_endpoint, _control, _loss, _flag,
+ *                        _clock, _rank
  *   tcp/tcp_internal.h   mo_tcp_decode_header
  *   runtime/gather.h     mo_run_decode_record, _timestamps, _durations
  *   runtime/pipeline/pipeline_internal.h  mo_pipeline_decode_start, _done
  *   measure/host_load.h  mo_measure_decode_load
  *   discover/discover.h  mo_discover_decode_inventory
  *   driver/exec/exchange_units.h  mo_exec_decode_fit
+ *   driver/exec/recover.h  mo_exec_decode_placement
  */
 #ifndef MO_EXEC_TRANSPORT_RENDEZVOUS_DECODE_H
 #define MO_EXEC_TRANSPORT_RENDEZVOUS_DECODE_H

@@ -13,16 +13,22 @@
 
 enum { NAMES_SIZE = 256 };
 
+mo_status mo_exec_recovery_check_transport(const mo_transport *transport,
+                                           mo_error *err)
+{
+    if (transport->loss || transport == &mo_transport_local)
+        return MO_OK;
+    return mo_fail(err, MO_E_SUPPORT,
+                   "--on-loss replan is for ranks that are connected by TCP, "
+                   "and %s ends all of them when one is lost; give "
+                   "--transport tcp",
+                   transport->name);
+}
+
 mo_status mo_exec_recovery_check(const mo_exec_recovery *r, mo_error *err)
 {
     const mo_exec_options *o = r->options;
 
-    if (!r->transport->loss && r->transport->n_ranks(*r->world) > 1)
-        return mo_fail(err, MO_E_SUPPORT,
-                       "--on-loss replan is for ranks that are connected by "
-                       "TCP, since %s ends all ranks when one is lost; give "
-                       "--transport tcp",
-                       r->transport->name);
     if (o->batch > 0)
         return mo_fail(err, MO_E_SUPPORT,
                        "--on-loss replan runs each request by itself; leave "

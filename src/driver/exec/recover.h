@@ -38,8 +38,10 @@ typedef struct mo_exec_recovery {
     int n;
 } mo_exec_recovery;
 
-/* Fails with MO_E_USAGE where the job cannot survive a loss: by its transport,
- * a workload, or batches. */
+/* Fail with MO_E_SUPPORT where the job cannot survive a loss: by its transport;
+ * because it is a workload, or runs batches. */
+mo_status mo_exec_recovery_check_transport(const mo_transport *transport,
+                                           mo_error *err);
 mo_status mo_exec_recovery_check(const mo_exec_recovery *r, mo_error *err);
 
 /* Returns whether the run of requests has failed for a loss that this rank
