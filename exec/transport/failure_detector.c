@@ -23,6 +23,7 @@
 #include "base/stop.h"
 #include "exec/thread/worker.h"
 #include "exec/transport/rendezvous/control_msg.h"
+#include "exec/transport/rendezvous/decode.h"
 
 /* Heartbeats and control messages of the other ranks, under the lock of the
  * detector. No function blocks. */
@@ -405,7 +406,8 @@ static void exit_if_overdue(mo_failure_detector *w, int64_t now)
         _exit(EXIT_FAILURE);
     }
     /* A loss that this rank survives, or reports when its kernels end. */
-    if (w->failed_ns == 0 || (w->has_loss && w->signal == 0))
+    if (w->failed_ns == 0 ||
+        (w->signal == 0 && mo_failure_detector_has_loss(w)))
         return;
     if (w->signal != 0 && w->signal_ns > since)
         since = w->signal_ns;

@@ -188,7 +188,8 @@ void mo_transport_job_abort_open(mo_transport_job *job, const mo_error *why)
 
 bool mo_transport_job_finish(mo_transport_job *job)
 {
-    if (mo_transport_job_loss(job, NULL)) {
+    if (!atomic_load(&job->errs) &&
+        mo_failure_detector_has_loss(job->detector)) {
         mo_failure_detector_leave(job->detector);
         return false;
     }

@@ -56,7 +56,7 @@ start()
     next_port
     for r in 0 1; do
         MOIRAI_RANK=$r MOIRAI_RANKS=2 MOIRAI_MASTER=127.0.0.1:$port \
-            "$exec" --on-loss replan --transport tcp --requests 1000000 \
+            "$exec" --on-loss replan --transport tcp --requests ${n_requests-1000000} \
             --pin off -o "$folder" "$@" >/dev/null 2>"$folder.$r" </dev/null &
         eval "pid_$r=$!"
     done
@@ -104,6 +104,20 @@ kill -9 "$pid_0"
 status=0
 wait "$pid_0" || status=$?
 is "the other one was running" "$status" 137
+
+n_requests=1500
+start "$work/reported" --report "$work/report" "$work/net/roomy.sol"
+ok "a stream runs" await has_outputs "$work/reported"
+kill -TERM "$pid_1"
+status=0
+wait "$pid_0" || status=$?
+is "it outlives a rank that is ended by a signal" "$status" 0
+is "and has all outputs" "$(find "$work/reported" -name output0.npy | wc -l)" \
+    1500
+ok "the report has the cause" grep -q '^loss  .*rank 1 .*SIGTERM' "$work/report"
+ok "and the times" grep -q \
+    '^recovery    from request .* joined after .* next output ' "$work/report"
+comment <"$work/report"
 
 complains "batches" 1 'leave --batch out' "$exec" -q --on-loss replan \
     --requests 4 --batch 2 "$work/net/roomy.sol"
