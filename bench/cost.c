@@ -21,7 +21,6 @@
 #include "cost/calibrate/accuracy.h"
 #include "cost/calibrate/fit_efficiency.h"
 #include "ingest/read.h"
-#include "report/prediction_error.h"
 
 #define TOLERANCE 0.2
 
@@ -29,9 +28,9 @@ enum { N_DEVICES = 4 };
 
 static const char *const models[N_DEVICES] = { "v100", "p100", "t4", "p4" };
 
-/* The choice that is printed in full: a large device and a small one, of other
- * generations than those they are tested on. */
-static const char told_in_full[] = "v100,t4";
+/* The fit whose factors wave scaling takes, too: a large device and a small
+ * one, of other generations than those they are tested on. */
+static const char wave_training[] = "v100,t4";
 
 typedef struct bench {
     mo_samples samples;
@@ -105,16 +104,13 @@ static mo_status predict_waves(const mo_samples *samples,
 }
 
 static mo_status bench_waves(bench *b, const mo_efficiencies *table,
-                             const char *what, bool in_full, mo_error *err)
+                             const char *what, mo_error *err)
 {
     mo_predictions predictions = { 0 };
     mo_status status = predict_waves(&b->samples, table, &predictions, err);
 
     if (status == MO_OK)
         status = put_totals(b, &predictions, what, err);
-    if (status == MO_OK && in_full)
-        status = mo_report_prediction_error_text(&predictions, &b->samples,
-                                                 b->out, err);
     mo_predictions_clear(&predictions);
     return status;
 }
@@ -134,7 +130,7 @@ static mo_status bench_builtin(bench *b, mo_error *err)
 static mo_status bench_fit(bench *b, const char *train, mo_holdout_set *part,
                            mo_error *err)
 {
-    bool in_full = strcmp(train, told_in_full) == 0;
+    bool with_waves = strcmp(train, wave_training) == 0;
     mo_efficiencies table;
     mo_predictions predictions = { 0 };
     char what[64];
@@ -148,11 +144,8 @@ static mo_status bench_fit(bench *b, const char *train, mo_holdout_set *part,
     snprintf(what, sizeof what, "roofline, fit %s", train);
     if (status == MO_OK)
         status = put_totals(b, &predictions, what, err);
-    if (status == MO_OK && in_full)
-        status = mo_report_prediction_error_text(&predictions, &b->samples,
-                                                 b->out, err);
-    if (status == MO_OK && in_full)
-        status = bench_waves(b, &table, "wave:v100, fit v100,t4", false, err);
+    if (status == MO_OK && with_waves)
+        status = bench_waves(b, &table, "wave:v100, fit v100,t4", err);
     mo_predictions_clear(&predictions);
     return status;
 }
@@ -182,7 +175,7 @@ static mo_status bench_graph(bench *b, const mo_graph *g, mo_error *err)
     mo_out_printf(b->out, "%zu rows, %zu of no use\n", b->samples.n,
                   b->samples.skipped);
     if (status == MO_OK)
-        status = bench_waves(b, NULL, "wave:v100, built-in", true, err);
+        status = bench_waves(b, NULL, "wave:v100, built-in", err);
     if (status == MO_OK)
         status = bench_builtin(b, err);
     if (status == MO_OK)

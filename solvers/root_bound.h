@@ -3,7 +3,7 @@
  * root_bound.h - the bound of the root relaxation, by a solver that need not be
  * trusted.
  *
- * The relaxation is built from the instance (models/relax/root_relaxation.h); a
+ * The relaxation is built from the instance (mo_root_relaxation_make); a
  * solver's library suggests dual values, in a child process; the bound is
  * computed from them and the rows in exact arithmetic
  * (models/relax/integer_lp.h).  Whatever the solver returns, the bound holds; a
@@ -20,7 +20,38 @@
 #include "base/error.h"
 #include "cost/instance.h"
 #include "models/frame/proven_bounds.h"
+#include "models/relax/integer_lp.h"
 #include "schedule/regime.h"
+
+/*
+ * A linear relaxation of the placement problem, with all times in whole
+ * nanoseconds and all sizes in bytes.
+ *
+ * It is built from the instance, not from a model file: the compact formulation
+ * (models/compact/compact.c) in a unit of one nanosecond, where no time is
+ * rounded, with integrality left out.  Disjunctive (big-M) rows are left out,
+ * too: they are most of the model and add next to nothing to the relaxation.
+ * Memory rows are exact here:
+ *
+ *     sum_i m_i x_ik <= capacity of k
+ *
+ * with m_i the bytes of op i that stay on its device during the whole run: its
+ * memory, or its weights where memory is live, which every schedule needs.
+ *
+ * Every schedule of the instance with a makespan of at most upper_ns is, after
+ * renaming interchangeable devices, a point of it whose objective is that
+ * makespan: starts are in the time windows that the horizon implies.  So with
+ * upper_ns the makespan of a known schedule a lower bound of the relaxation is
+ * one of the instance.
+ *
+ * Fills *lp, which is zeros and is cleared by the caller whatever the result.
+ * proven: bounds that become rows, or NULL.  Returns MO_E_LIMIT where it would
+ * have more than max_terms coefficients or the times are too long.
+ */
+mo_status mo_root_relaxation_make(const mo_instance *x, const mo_regime *regime,
+                                  const mo_proven_bounds *proven,
+                                  int64_t upper_ns, size_t max_terms,
+                                  mo_integer_lp *lp, mo_error *err);
 
 /* The default limit: some seconds of HiGHS, 200 MB. */
 enum { MO_ROOT_BOUND_MAX_TERMS = 2000000 };

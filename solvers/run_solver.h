@@ -23,7 +23,7 @@ typedef struct mo_solver_outcome {
 
 typedef struct mo_solver_run_options {
     mo_solver_via way;
-    const char *command; /* MO_SOLVER_VIA_COMMAND: see command_template.h */
+    const char *command; /* MO_SOLVER_VIA_COMMAND: mo_command_template_expand */
     double grace_s;      /* from the time limit to SIGKILL; 0: 2 */
     const char
         *scratch; /* folder to remove if this process is killed; or NULL */
@@ -49,5 +49,23 @@ mo_status mo_solver_run(const mo_solver *solver, const mo_solver_install *found,
                         const mo_solver_run_options *options,
                         mo_solver_outcome *outcome, mo_error *err);
 void mo_solver_outcome_clear(mo_solver_outcome *outcome);
+
+/*
+ * Expansion of a user's command with placeholders.
+ *
+ *     ssh solver.example scip-run {model} {solution}
+ *
+ * It is a line for sh, run in the current folder. {model} and {solution} are
+ * paths and required; {start} is one, too ("" without a start), {time} is
+ * seconds (1e20 without a limit), {gap} relative (1e-4 by default), {threads}
+ * a number (0: the solver's default). Values are quoted, so a placeholder must
+ * not stand within quotes. Other braces belong to the shell.
+ *
+ * Expands text into *line, which the caller frees. Returns MO_E_USAGE for a
+ * placeholder within quotes, or a missing one.
+ */
+mo_status mo_command_template_expand(const char *text, const mo_solver_job *job,
+                                     const char *solution, char **line,
+                                     mo_error *err);
 
 #endif

@@ -683,7 +683,13 @@ MOIRAI_API moirai_status moirai_generator_open(
     const int64_t *prompt, size_t n_ids, int64_t n_tokens,
     moirai_generator **generator, moirai_error *err);
 
-/* Stops it, after the current token, and frees everything. */
+/* Stops it after the current token, and returns once the states of save-states
+ * are saved, with an error of that. Tokens that were made before can still be
+ * taken. More calls return the same. */
+MOIRAI_API moirai_status moirai_generator_stop(moirai_generator *generator,
+                                               moirai_error *err);
+
+/* Stops it likewise, and frees everything; an error of saving is dropped. */
 MOIRAI_API void moirai_generator_free(moirai_generator *generator);
 
 /* Returns the number of sequences. */

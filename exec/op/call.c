@@ -126,3 +126,12 @@ mo_status mo_lower_add_temp(mo_lower_result *lowered, const mo_op_site *site,
     *number = site->n_in + site->n_out + lowered->n_temps++;
     return MO_OK;
 }
+
+bool mo_call_window_is_pixel_wise(const mo_call_window *sweep)
+{
+    for (int d = 0; d < sweep->spatial; d++)
+        if (sweep->kernel[d] != 1 || sweep->stride[d] != 1 ||
+            sweep->pad_begin[d] != 0 || sweep->pad_end[d] != 0)
+            return false;
+    return true;
+}

@@ -493,6 +493,9 @@ int64_t mo_call_pool_index_size(const mo_call_pool *call);
 /* Returns the window with leading dimensions of 1 up to three. */
 mo_call_window mo_call_window_to_3d(const mo_call_window *sweep);
 
+/* Returns whether the window is 1x1, with stride 1 and no padding. */
+bool mo_call_window_is_pixel_wise(const mo_call_window *sweep);
+
 /* Returns the number of elements: the product of in, out or kernel. */
 static inline int64_t
 mo_call_window_volume(const int64_t dims[MO_CALL_MAX_SPATIAL])

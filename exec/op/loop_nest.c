@@ -41,19 +41,6 @@ static void take_out(int64_t *list, int n, int at)
     memmove(list + at, list + at + 1, (size_t) (n - 1 - at) * sizeof *list);
 }
 
-static void merge_dims(mo_point_loop_nest *loops, int n_operands)
-{
-    for (int d = loops->rank - 1; d-- > 0;) {
-        if (!can_merge(loops, n_operands, d))
-            continue;
-        loops->extent[d + 1] *= loops->extent[d];
-        take_out(loops->extent, loops->rank, d);
-        for (int i = 0; i < n_operands; i++)
-            take_out(loops->stride[i], loops->rank, d);
-        loops->rank--;
-    }
-}
-
 mo_point_loop_nest mo_point_loop_nest_collapse(const mo_point_program *point,
                                                const mo_shape *shape)
 {
@@ -74,6 +61,14 @@ mo_point_loop_nest mo_point_loop_nest_collapse(const mo_point_program *point,
         loops.rank = 1;
         loops.extent[0] = 1;
     }
-    merge_dims(&loops, point->n_operands);
+    for (int d = loops.rank - 1; d-- > 0;) {
+        if (!can_merge(&loops, point->n_operands, d))
+            continue;
+        loops.extent[d + 1] *= loops.extent[d];
+        take_out(loops.extent, loops.rank, d);
+        for (int i = 0; i < point->n_operands; i++)
+            take_out(loops.stride[i], loops.rank, d);
+        loops.rank--;
+    }
     return loops;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/op/point_program.h"
 
+#include <string.h>
+
 /* Arity, a is a real, b (and c) are reals, the result is a real. */
 #define REAL_UNARY                                                             \
     {                                                                          \
@@ -134,6 +136,27 @@ bool mo_point_access_equal(const mo_point_access *a, const mo_point_access *b,
         if (a->stride[d] != b->stride[d] && shape->dims[d] > 1)
             return false;
     return a->offset == b->offset;
+}
+
+/* Constants are compared by their bits: a NaN is itself, and -0 is not 0. */
+static bool is_same_step(const mo_point_step *a, const mo_point_step *b)
+{
+    return a->op == b->op && a->a == b->a && a->b == b->b && a->c == b->c &&
+           memcmp(&a->x, &b->x, sizeof a->x) == 0 &&
+           memcmp(&a->y, &b->y, sizeof a->y) == 0 && a->elem == b->elem;
+}
+
+bool mo_point_program_computes_same(const mo_point_program *a,
+                                    const mo_point_program *b)
+{
+    bool same = a->n_operands == b->n_operands && a->n_steps == b->n_steps &&
+                a->result == b->result;
+
+    for (int i = 0; same && i < a->n_operands; i++)
+        same = a->operands[i].elem == b->operands[i].elem;
+    for (int i = 0; same && i < a->n_steps; i++)
+        same = is_same_step(&a->steps[i], &b->steps[i]);
+    return same;
 }
 
 bool mo_point_register_is_real(const mo_point_program *point, int reg)

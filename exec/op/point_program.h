@@ -86,6 +86,11 @@ bool mo_point_access_reshape(const mo_point_access *access,
 bool mo_point_access_equal(const mo_point_access *a, const mo_point_access *b,
                            const mo_shape *shape);
 
+/* Returns true when both compute the same of operands of the same types,
+ * wherever these are. */
+bool mo_point_program_computes_same(const mo_point_program *a,
+                                    const mo_point_program *b);
+
 /* Returns true when a register holds a real. */
 bool mo_point_register_is_real(const mo_point_program *point, int reg);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/plan/merge_phases.h"
+#include "exec/plan/build.h"
 
 #include <limits.h>
 #include <stdlib.h>

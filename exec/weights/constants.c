@@ -108,11 +108,6 @@ int64_t mo_weights_memory_bytes(const mo_weights_store *c)
     return c->limit - c->room;
 }
 
-int64_t mo_weights_bytes(const mo_weights_store *c)
-{
-    return c->bytes;
-}
-
 static bool is_constant(const mo_graph *g, int id)
 {
     return id >= g->n_ops && id < g->n_ops + g->n_constants;
@@ -305,14 +300,6 @@ static mo_status mark_unknown(mo_weights_store *c, mo_error *err)
     return status;
 }
 
-static void store_values(mo_weights_store *c, int id, mo_tensor_dense *values,
-                         int n)
-{
-    *constant_slot(c, id) = (mo_weights_constant){ values, n };
-    for (int i = 0; i < n; i++)
-        c->bytes += mo_tensor_desc_bytes(&values[i].desc);
-}
-
 /* Arithmetic on synthetic integers yields values that no consumer accepts: the
  * result is inferred from its consumers' shapes instead. */
 static bool infer_from_consumers(mo_weights_store *c, int id)
@@ -333,7 +320,7 @@ static bool infer_from_consumers(mo_weights_store *c, int id)
         mo_tensor_clear(value);
         return false;
     }
-    store_values(c, id, value, 1);
+    *constant_slot(c, id) = (mo_weights_constant){ value, 1 };
     return true;
 }
 
@@ -359,7 +346,7 @@ static mo_status compute_constant(mo_weights_store *c, int id, mo_error *err)
             mo_tensor_clear(&values[i]);
         return status;
     }
-    store_values(c, id, values, n);
+    *constant_slot(c, id) = (mo_weights_constant){ values, n };
     return MO_OK;
 }
 

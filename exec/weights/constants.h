@@ -112,7 +112,4 @@ int64_t mo_weights_random_bytes(const mo_weights_store *constants,
 /* Returns the bytes of values that are held in memory: random or computed. */
 int64_t mo_weights_memory_bytes(const mo_weights_store *constants);
 
-/* Returns the bytes mapped or computed so far. */
-int64_t mo_weights_bytes(const mo_weights_store *constants);
-
 #endif

@@ -38,7 +38,6 @@ struct mo_weights_store {
                       or without options.random */
     mo_weights_synthetic **made; /* by op; NULL while there are none */
     mo_arena *arena;             /* of the tensors' descriptions */
-    int64_t bytes;
     int64_t random_bytes; /* of n_random tensors */
     int n_random;
     int64_t limit;    /* of values that are not in files */

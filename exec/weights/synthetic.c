@@ -63,7 +63,6 @@ static mo_status add_synthetic(mo_weights_store *c, int op, int port,
     made->port = port;
     made->next = c->made[op];
     c->made[op] = made;
-    c->bytes += mo_tensor_desc_bytes(desc);
     return MO_OK;
 }
 

@@ -17,6 +17,7 @@
 #include "base/number.h"
 #include "exec/weights/constants_internal.h"
 #include "graph/dtype.h"
+#include "solvers/process/path_util.h"
 
 /* "file:offset:size:dtype:shape", parsed. */
 typedef struct weight_location {
@@ -95,14 +96,9 @@ mo_status mo_weights_stored_desc(const mo_op *op, mo_tensor_desc *desc,
 
 static char *join_path(const char *folder, const char *name)
 {
-    bool plain = !folder || folder[0] == '\0' || name[0] == '/';
-    size_t room = (plain ? 0 : strlen(folder)) + strlen(name) + 2;
-    char *path = malloc(room);
-
-    if (path)
-        snprintf(path, room, "%s%s%s", plain ? "" : folder, plain ? "" : "/",
-                 name);
-    return path;
+    return !folder || folder[0] == '\0' || name[0] == '/'
+               ? strdup(name)
+               : mo_path_format("%s/%s", folder, name);
 }
 
 /* The place that the caller gave for a file; NULL: beside the graph. */

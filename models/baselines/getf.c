@@ -82,16 +82,6 @@ static void declare_time(const getf *m, mo_sink *sink, mo_variable_role role,
                                    .value = to_units(m, value_ns) });
 }
 
-static int64_t end_ns(const getf *m, int op)
-{
-    const mo_schedule *start = m->frame->start;
-
-    if (!start)
-        return 0;
-    return start->start_ns[op] +
-           mo_instance_p_ns(m->frame->x, op, start->device[op]);
-}
-
 static void declare_columns(void *state, mo_sink *sink)
 {
     getf *m = state;
@@ -102,7 +92,11 @@ static void declare_columns(void *state, mo_sink *sink)
     mo_placement_block_columns(&m->on, start, sink);
     m->completion = sink->n_columns;
     for (int i = 0; i < m->frame->x->n; i++)
-        declare_time(m, sink, MO_VARIABLE_ROLE_COMPLETE, i, end_ns(m, i));
+        declare_time(
+            m, sink, MO_VARIABLE_ROLE_COMPLETE, i,
+            start ? start->start_ns[i] +
+                        mo_instance_p_ns(m->frame->x, i, start->device[i])
+                  : 0);
 }
 
 /* C_op - sum p x, and if it has a producer, - C of that, >= 0 */

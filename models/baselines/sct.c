@@ -50,16 +50,6 @@ static int64_t divide_nearest(int64_t sum, int64_t by)
     return (sum + by / 2) / by;
 }
 
-/* Times are at most 1e14 ns, so a sum of 90,000 of them does not overflow. */
-static int64_t mean_op_ns(const mo_instance *x, int op)
-{
-    int64_t sum = 0;
-
-    for (int k = 0; k < x->n_devices; k++)
-        sum += mo_instance_p_ns(x, op, k);
-    return divide_nearest(sum, x->n_devices);
-}
-
 static mo_status find_flow_means(sct *m, mo_error *err)
 {
     const mo_instance *x = m->x;
@@ -123,8 +113,15 @@ static mo_status compute_means(sct *m, mo_error *err)
     status = find_flow_means(m, err);
     if (status != MO_OK)
         return status;
-    for (int i = 0; i < m->x->n; i++)
-        m->p_ns[i] = clip_time(m, mean_op_ns(m->x, i));
+    /* Times are at most 1e14 ns, so a sum of 90,000 of them does not overflow.
+     */
+    for (int i = 0; i < m->x->n; i++) {
+        int64_t sum_ns = 0;
+
+        for (int k = 0; k < m->x->n_devices; k++)
+            sum_ns += mo_instance_p_ns(m->x, i, k);
+        m->p_ns[i] = clip_time(m, divide_nearest(sum_ns, m->x->n_devices));
+    }
     for (int q = 0; q < m->x->n_flows; q++)
         m->c_ns[q] = clip_time(m, m->c_ns[q]);
     /* Ids are topological: the producers of an op have their starts already. */

@@ -106,22 +106,6 @@ static void declare_order(const mo_compact *c, int i, int j, int id,
         declare_column(sink, id, &o);
 }
 
-static void declare_same_device(const mo_compact *c, mo_sink *sink)
-{
-    for (size_t p = 0; p < c->same_device.n; p++) {
-        mo_op_pair pair = c->same_device.pairs[p];
-        mo_variable m = { .role = MO_VARIABLE_ROLE_SAME_DEVICE,
-                          .number = { pair.i, pair.j },
-                          .kind = MO_VARIABLE_CONTINUOUS,
-                          .lower = 0,
-                          .upper = 1,
-                          .value =
-                              mo_compact_start_same_device(c, pair.i, pair.j) };
-
-        declare_column(sink, c->first_same_device + (int) p, &m);
-    }
-}
-
 typedef struct declare_context {
     const mo_compact *c;
     mo_sink *sink;
@@ -193,7 +177,18 @@ void mo_compact_columns(void *state, mo_sink *sink)
             declare_order(c, i, order->j, order->forward, sink);
             declare_order(c, order->j, i, order->backward, sink);
         }
-    declare_same_device(c, sink);
+    for (size_t p = 0; p < c->same_device.n; p++) {
+        mo_op_pair pair = c->same_device.pairs[p];
+        mo_variable m = { .role = MO_VARIABLE_ROLE_SAME_DEVICE,
+                          .number = { pair.i, pair.j },
+                          .kind = MO_VARIABLE_CONTINUOUS,
+                          .lower = 0,
+                          .upper = 1,
+                          .value =
+                              mo_compact_start_same_device(c, pair.i, pair.j) };
+
+        declare_column(sink, c->first_same_device + (int) p, &m);
+    }
     mo_compact_each_transfer_pair(c, declare_send_pair, &d);
     mo_compact_proven_columns(c, sink);
     mo_compact_incumbent_columns(c, sink);

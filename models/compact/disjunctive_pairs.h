@@ -19,6 +19,7 @@
 #define MO_MODELS_COMPACT_DISJUNCTIVE_PAIRS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "models/frame/frame.h"
 
@@ -53,5 +54,13 @@ void mo_disjunctive_pairs_begin(const mo_frame *frame,
 
 /* Advances to the next pair; returns false when there is none. */
 bool mo_disjunctive_pairs_next(mo_disjunctive_pairs *pairs);
+
+/*
+ * Returns an estimate of the rows, up to limit, by those that order ops and
+ * transfers; large models have two to three times as many.  The pairs of ops
+ * are counted, those of transfers follow from the part of all pairs between
+ * two clean cuts that ops have.
+ */
+int64_t mo_compact_estimate_rows(const mo_frame *frame, int64_t limit);
 
 #endif

@@ -215,19 +215,12 @@ static int arc_column(const mo_compact *c, const mo_compact_segment *s, int e)
                : mo_compact_place_column(c, pair->v, arc.b);
 }
 
-/* Rounded up to what times are multiples of, so that it is written exactly. */
-static int64_t price_after_rounding(const mo_compact *c, int64_t ns)
-{
-    int64_t step_ns = c->frame->step_ns;
-
-    return (ns + step_ns - 1) / step_ns * step_ns;
-}
-
 static void priced_row(const mo_compact *c, const mo_compact_segment *s,
                        mo_sink *sink)
 {
     const mo_proven_bounds_pair *pair = segment_ends(c, s);
     int n_devices = c->x->n_devices;
+    int64_t step_ns = c->frame->step_ns;
 
     mo_sink_term(sink, mo_compact_start_column(c, pair->v), 1);
     mo_sink_term(sink, mo_compact_start_column(c, pair->u), -1);
@@ -235,10 +228,12 @@ static void priced_row(const mo_compact *c, const mo_compact_segment *s,
     for (int i = 0; i < pair->n_ops; i++)
         for (int k = 0; k < n_devices; k++) {
             int column = mo_compact_place_column(c, pair->ops[i], k);
-            int64_t ns = price_after_rounding(
-                c,
-                pair->price_ns[(size_t) i * (size_t) n_devices + (size_t) k]);
+            int64_t ns =
+                pair->price_ns[(size_t) i * (size_t) n_devices + (size_t) k];
 
+            /* Up to what times are multiples of, so that it is written
+             * exactly. */
+            ns = (ns + step_ns - 1) / step_ns * step_ns;
             if (column >= 0 && ns > 0)
                 mo_sink_term_add(sink, column, mo_compact_time(c, ns));
         }

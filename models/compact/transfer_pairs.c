@@ -15,12 +15,6 @@ mo_compact_shared_resource_begin(const mo_compact *c, int first, int second)
     };
 }
 
-static bool are_apart(const mo_transfer_use *u, const mo_transfer_use *v)
-{
-    return (!u->takes_time && !v->takes_time) ||
-           u->end_max_ns <= v->start_min_ns || v->end_max_ns <= u->start_min_ns;
-}
-
 bool mo_compact_shared_resource_next(mo_compact_shared_resource *at)
 {
     while (at->u < at->u_end && at->v < at->v_end) {
@@ -30,7 +24,9 @@ bool mo_compact_shared_resource_next(mo_compact_shared_resource *at)
             at->resource = u->resource;
             at->forward = u->end_min_ns <= v->start_max_ns;
             at->backward = v->end_min_ns <= u->start_max_ns;
-            at->open = !are_apart(u, v);
+            at->open = (u->takes_time || v->takes_time) &&
+                       u->end_max_ns > v->start_min_ns &&
+                       v->end_max_ns > u->start_min_ns;
             return true;
         }
         if (at->u->resource < at->v->resource)

@@ -197,16 +197,6 @@ int64_t mo_frame_proven_ns(const mo_frame *f)
                                 (int64_t) f->x->n + f->x->n_flows);
 }
 
-static mo_status find_cuts_and_reach(mo_frame *f, mo_error *err)
-{
-    mo_dag dag = mo_instance_dag(f->x);
-    mo_status status = mo_dag_clean_cuts(&dag, &f->cuts, &f->n_cuts, err);
-
-    if (status != MO_OK)
-        return status;
-    return mo_dag_reach_new(&dag, MO_DAG_REACH_DEFAULT_BYTES, &f->reach, err);
-}
-
 /* One more than needed: malloc(0) may be NULL. */
 static mo_status allocate_arrays(mo_frame *f, mo_error *err)
 {
@@ -284,10 +274,14 @@ static mo_status choose_horizon(mo_frame *f, mo_error *err)
 static mo_status fill_frame(mo_frame *f, bool has_upper, mo_error *err)
 {
     mo_status status = allocate_arrays(f, err);
+    mo_dag dag = mo_instance_dag(f->x);
     mo_allowed_devices domains;
 
     if (status == MO_OK)
-        status = find_cuts_and_reach(f, err);
+        status = mo_dag_clean_cuts(&dag, &f->cuts, &f->n_cuts, err);
+    if (status == MO_OK)
+        status =
+            mo_dag_reach_new(&dag, MO_DAG_REACH_DEFAULT_BYTES, &f->reach, err);
     if (status == MO_OK && !has_upper)
         status = find_upper(f, err);
     if (status != MO_OK)

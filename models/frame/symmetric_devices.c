@@ -123,16 +123,6 @@ static bool are_interchangeable(struct symmetry *t, int a, int b)
             same_links(t, a, b));
 }
 
-/* Returns the first device interchangeable with k, k itself if there is
- * none. */
-static int find_class(struct symmetry *t, const int *first, int k)
-{
-    for (int other = 0; other < k; other++)
-        if (first[other] == other && are_interchangeable(t, other, k))
-            return other;
-    return k;
-}
-
 mo_status mo_frame_find_symmetric_devices(mo_frame *f, mo_error *err)
 {
     size_t n_devices = (size_t) f->x->n_devices + 1;
@@ -160,7 +150,10 @@ mo_status mo_frame_find_symmetric_devices(mo_frame *f, mo_error *err)
         }
         /* first and last are by device, for classes by their first one. */
         for (int k = 0; k < t.f->x->n_devices; k++) {
-            first[k] = find_class(&t, first, k);
+            first[k] = k;
+            for (int other = 0; other < k && first[k] == k; other++)
+                if (first[other] == other && are_interchangeable(&t, other, k))
+                    first[k] = other;
             f->symmetric_to[k] = first[k] == k ? MO_FREE : last[first[k]];
             last[first[k]] = k;
         }
@@ -182,13 +175,6 @@ struct names {
     int *
         next_name; /* by the first device of a class: the next name to assign */
 };
-
-static int class_of(const mo_frame *f, int device)
-{
-    while (f->symmetric_to[device] != MO_FREE)
-        device = f->symmetric_to[device];
-    return device;
-}
 
 static int compare_transfers(const void *a, const void *b)
 {
@@ -219,7 +205,9 @@ mo_status mo_frame_relabel_start(mo_frame *f, mo_error *err)
 
             if (names.of[device] != MO_FREE)
                 continue;
-            class = class_of(f, device);
+            class = device;
+            while (f->symmetric_to[class] != MO_FREE)
+                class = f->symmetric_to[class];
             names.of[device] = names.next_name[class];
             names.next_name[class] = names.next[names.next_name[class]];
         }

@@ -43,26 +43,21 @@ static bool is_affordable(const mo_frame *f)
            n * n_devices * n_devices * n_devices <= most;
 }
 
-static mo_status allocate_table(mo_frame *f, mo_error *err)
-{
-    size_t n_devices = (size_t) f->x->n_devices;
-
-    f->segment_ns = calloc((size_t) f->n_cuts * n_devices * n_devices,
-                           sizeof *f->segment_ns);
-    return f->segment_ns ? MO_OK : mo_fail_memory(err);
-}
-
 static mo_status find_segments(mo_frame *f, mo_error *err)
 {
     mo_allowed_devices domains = mo_frame_allowed_devices(f);
     mo_bound_segments *segments = NULL;
+    size_t n_devices = (size_t) f->x->n_devices;
     int *numbers;
     mo_status status;
 
     if (!is_affordable(f))
         return MO_OK;
-    if (!f->segment_ns && allocate_table(f, err) != MO_OK)
-        return MO_E_MEMORY;
+    if (!f->segment_ns)
+        f->segment_ns = calloc((size_t) f->n_cuts * n_devices * n_devices,
+                               sizeof *f->segment_ns);
+    if (!f->segment_ns)
+        return mo_fail_memory(err);
     numbers = malloc((size_t) f->x->n * sizeof *numbers);
     status = numbers ? mo_bound_segments_new(&domains, &segments, err)
                      : mo_fail_memory(err);

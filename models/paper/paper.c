@@ -319,13 +319,6 @@ static bool is_on(const mo_paper *m, int op, int slot)
     return m->start && m->start->device[op] == m->on.device[slot];
 }
 
-static bool is_sent(const mo_paper *m, int flow)
-{
-    const mo_flow *f = &m->x->flows[flow];
-
-    return m->start && m->start->device[f->from] != m->start->device[f->to];
-}
-
 static void declare_flows(const mo_paper *m, mo_sink *sink)
 {
     int n = m->x->n_flows;
@@ -336,8 +329,13 @@ static void declare_flows(const mo_paper *m, mo_sink *sink)
     for (int q = 0; q < n; q++)
         declare_time(m, sink, MO_VARIABLE_ROLE_ARRIVE, q,
                      m->flow_span[q].end_ns);
-    for (int q = 0; q < n; q++)
-        declare_binary(sink, MO_VARIABLE_ROLE_CROSS, q, 0, 0, is_sent(m, q));
+    for (int q = 0; q < n; q++) {
+        const mo_flow *f = &m->x->flows[q];
+
+        declare_binary(sink, MO_VARIABLE_ROLE_CROSS, q, 0, 0,
+                       m->start && m->start->device[f->from] !=
+                                       m->start->device[f->to]);
+    }
     for (int q = 0; q < n; q++) {
         for (int a = 0; a < m->on.n_slots; a++)
             for (int b = 0; b < m->on.n_slots; b++)

@@ -184,13 +184,6 @@ static int transfer_column(const period *m, int item, int a, int b)
     return m->first_transfer + (item * K + a) * (K - 1) + b - (b > a);
 }
 
-static int producer_of(const period *m, int item)
-{
-    const mo_instance *x = m->frame->x;
-
-    return m->once ? x->tensor_from[item] : x->flows[item].from;
-}
-
 /* Whether the start sends the item from a to b. */
 static bool is_sent(const period *m, int item, int a, int b)
 {
@@ -284,15 +277,18 @@ static void write_tensor_rows(const period *m, mo_sink *sink)
             mo_sink_row(sink, MO_GE, 0);
         }
     mo_sink_family(sink, "origin");
-    for (int t = 0; t < m->n_items; t++)
+    for (int t = 0; t < m->n_items; t++) {
+        int producer =
+            m->once ? m->frame->x->tensor_from[t] : m->frame->x->flows[t].from;
+
         for (int a = 0; a < K; a++)
             for (int b = 0; b < K; b++)
                 if (a != b) {
-                    mo_sink_term(sink, place_column(m, producer_of(m, t), a),
-                                 1);
+                    mo_sink_term(sink, place_column(m, producer, a), 1);
                     mo_sink_term(sink, transfer_column(m, t, a, b), -1);
                     mo_sink_row(sink, MO_GE, 0);
                 }
+    }
 }
 
 static bool holds_resource(const period *m, int a, int b, int resource)

@@ -63,15 +63,7 @@ static char *put_term(lp_writer *w, char *at, int column, double coef,
     return mo_line_buffer_name(at, &w->columns, column);
 }
 
-/* Checks the output now and then: a closed pipe or a full disk ends the work
- * long before a large model would. */
-static bool has_output_failed(lp_writer *w, const mo_sink_row_terms *row)
-{
-    const int64_t often = 4096;
-
-    return row->number % often == 0 &&
-           mo_out_failure(w->line.out, &w->sink.failure) != MO_OK;
-}
+enum { CHECK_ROWS = 4096 };
 
 static void write_row(mo_sink *sink, const mo_sink_row_terms *row)
 {
@@ -79,7 +71,10 @@ static void write_row(mo_sink *sink, const mo_sink_row_terms *row)
     lp_writer *w = (lp_writer *) sink;
     char *at;
 
-    if (has_output_failed(w, row))
+    /* The output is checked now and then: a closed pipe or a full disk ends
+     * the work long before a large model would. */
+    if (row->number % CHECK_ROWS == 0 &&
+        mo_out_failure(w->line.out, &w->sink.failure) != MO_OK)
         return;
     at = mo_line_buffer_text(mo_line_buffer_open(&w->line), row->family);
     *at++ = '_';

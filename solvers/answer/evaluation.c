@@ -258,15 +258,24 @@ static mo_status measure_pipeline(const mo_instance *x, const mo_regime *regime,
     return status;
 }
 
+/* A solution and what it is checked against. */
+typedef struct checked {
+    const mo_solution *solution;
+    const mo_provenance *origin;
+    const mo_instance *x;
+    const mo_regime *regime;
+    double tolerance;
+} checked;
+
 /* Evaluates the copies behind the first one.  The first error of one is that of
  * the whole. */
-static mo_status evaluate_further(const mo_solution *solution,
-                                  const mo_instance *x, const mo_regime *regime,
-                                  double tolerance, mo_answer_evaluation *e,
+static mo_status evaluate_further(const checked *in, mo_answer_evaluation *e,
                                   mo_error *err)
 {
+    const mo_instance *x = in->x;
+    const mo_regime *regime = in->regime;
     int *device = calloc((size_t) x->n + 1, sizeof *device);
-    int n = mo_answer_n_copies(solution) - 1;
+    int n = mo_answer_n_copies(in->solution) - 1;
     int64_t load_ns;
     mo_status status;
 
@@ -276,7 +285,8 @@ static mo_status evaluate_further(const mo_solution *solution,
         mo_answer_evaluation *other = &e->further[c - 1];
         mo_error why = { 0 };
 
-        status = mo_answer_copy(solution, x, tolerance, c, device, &why);
+        status =
+            mo_answer_copy(in->solution, x, in->tolerance, c, device, &why);
         if (status != MO_OK) {
             status = set_first_error(e, "", status, &why, err);
             break;
@@ -294,32 +304,32 @@ static mo_status evaluate_further(const mo_solution *solution,
     return status;
 }
 
-static mo_status evaluate_copies(const mo_solution *solution,
-                                 const mo_provenance *origin,
-                                 const mo_instance *x, const mo_regime *regime,
-                                 double tolerance, mo_answer_evaluation *e,
+static mo_status evaluate_copies(const checked *in, mo_answer_evaluation *e,
                                  int64_t *load_ns, mo_error *err)
 {
+    const mo_instance *x = in->x;
+    const mo_regime *regime = in->regime;
     mo_status status;
 
-    if (mo_answer_n_copies(solution) == 1)
+    if (mo_answer_n_copies(in->solution) == 1)
         return MO_OK;
-    if (origin->in_flight > 0 || regime->memory == MO_MEMORY_LIVE) {
+    if (in->origin->in_flight > 0 || regime->memory == MO_MEMORY_LIVE) {
         snprintf(e->first_error, sizeof e->first_error,
                  "copies with a limit in flight or live memory cannot be "
                  "checked; use --memory static");
         return MO_OK;
     }
-    if (mo_answer_n_copies(solution) > x->n_devices) {
+    if (mo_answer_n_copies(in->solution) > x->n_devices) {
         snprintf(e->first_error, sizeof e->first_error,
                  "there are more copies than devices");
         return MO_OK;
     }
-    status = evaluate_further(solution, x, regime, tolerance, e, err);
+    status = evaluate_further(in, e, err);
     for (int c = 0; c < e->n_further; c++)
         if (!e->further[c].schedule)
             return status;
-    return status == MO_OK && e->n_further == mo_answer_n_copies(solution) - 1
+    return status == MO_OK &&
+                   e->n_further == mo_answer_n_copies(in->solution) - 1
                ? mo_answer_evaluation_combine(x, regime, e, load_ns, err)
                : status;
 }
@@ -355,28 +365,27 @@ static void compare_period(const mo_solution *solution, int64_t unit_ns,
  * the times themselves where they keep within live memory, for which an op may
  * have to wait.  Elsewhere nothing is taken from them.  Times that are none, or
  * break precedence, are a violation, as of a model of the makespan. */
-static mo_status take_request_order(const mo_solution *solution,
-                                    const mo_provenance *origin,
-                                    const mo_instance *x,
-                                    const mo_regime *regime, double tolerance,
-                                    mo_answer_evaluation *e, mo_error *err)
+static mo_status take_request_order(const checked *in, mo_answer_evaluation *e,
+                                    mo_error *err)
 {
+    const mo_instance *x = in->x;
+    const mo_regime *regime = in->regime;
     bool live = regime->memory == MO_MEMORY_LIVE, fits = false;
-    bool is_used = live || origin->in_flight > 0;
+    bool is_used = live || in->origin->in_flight > 0;
     const char *rule = "";
     mo_schedule *s = NULL;
     mo_error why = { 0 };
     mo_status status;
 
-    if (!mo_answer_has_times(solution))
+    if (!mo_answer_has_times(in->solution))
         return MO_OK;
-    status =
-        mo_answer_schedule(solution, x, &origin->regime,
-                           origin->unit_ns > 0 ? origin->unit_ns : ANY_UNIT_NS,
-                           tolerance, &s, &why);
+    status = mo_answer_schedule(in->solution, x, &in->origin->regime,
+                                in->origin->unit_ns > 0 ? in->origin->unit_ns
+                                                        : ANY_UNIT_NS,
+                                in->tolerance, &s, &why);
     if (status == MO_OK)
         status = adopt_regime(x, regime, &s, &why);
-    if (status == MO_OK && live && origin->unit_ns > 0)
+    if (status == MO_OK && live && in->origin->unit_ns > 0)
         status = is_valid_as_claimed(x, s, &fits, &why);
     if (status == MO_OK && !fits) {
         rule = "(1a) ";
@@ -405,23 +414,23 @@ static mo_status take_request_order(const mo_solution *solution,
     return set_first_error(e, rule, status, &why, err);
 }
 
-static mo_status evaluate_period(const mo_solution *solution,
-                                 const mo_provenance *origin,
-                                 const mo_instance *x, const mo_regime *regime,
-                                 double tolerance, mo_answer_evaluation *e,
+static mo_status evaluate_period(const checked *in, mo_answer_evaluation *e,
                                  mo_error *err)
 {
+    const mo_instance *x = in->x;
+    const mo_regime *regime = in->regime;
     bool live = regime->memory == MO_MEMORY_LIVE;
     /* Live memory is that of the pipeline, not of one request. */
     const mo_regime bare = { regime->congestion, regime->tensors,
                              live ? MO_MEMORY_NONE : regime->memory };
-    mo_status status = evaluate_bare(solution, x, &bare, tolerance, e, err);
+    mo_status status =
+        evaluate_bare(in->solution, x, &bare, in->tolerance, e, err);
     int64_t load_ns = 0;
 
     if (status != MO_OK || !e->schedule)
         return status;
     e->rebuilt = true;
-    status = take_request_order(solution, origin, x, regime, tolerance, e, err);
+    status = take_request_order(in, e, err);
     if (status != MO_OK || !e->schedule)
         return status;
     if (live)
@@ -430,13 +439,13 @@ static mo_status evaluate_period(const mo_solution *solution,
     if (status != MO_OK)
         return status;
     e->schedule->regime = *regime;
-    status =
-        measure_pipeline(x, regime, (int) origin->in_flight, e, &load_ns, err);
+    status = measure_pipeline(x, regime, (int) in->origin->in_flight, e,
+                              &load_ns, err);
     if (status == MO_OK)
-        status = evaluate_copies(solution, origin, x, regime, tolerance, e,
-                                 &load_ns, err);
-    if (status == MO_OK && origin->unit_ns > 0 && !e->first_error[0])
-        compare_period(solution, origin->unit_ns, load_ns, tolerance, e);
+        status = evaluate_copies(in, e, &load_ns, err);
+    if (status == MO_OK && in->origin->unit_ns > 0 && !e->first_error[0])
+        compare_period(in->solution, in->origin->unit_ns, load_ns,
+                       in->tolerance, e);
     return status;
 }
 
@@ -468,7 +477,8 @@ mo_status mo_answer_evaluate_solution(const mo_solution *solution,
                                  .period_ns = -1,
                                  .single = MO_FREE };
     if (origin->has_options && mo_formulation_has_period(origin->formulation))
-        return evaluate_period(solution, origin, x, regime, tolerance, e, err);
+        return evaluate_period(
+            &(checked){ solution, origin, x, regime, tolerance }, e, err);
     if (origin->has_options &&
         !mo_formulation_of(origin->formulation)->has_regime)
         return evaluate_bare(solution, x, regime, tolerance, e, err);

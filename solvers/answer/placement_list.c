@@ -296,15 +296,6 @@ static mo_status open_reader(list_reader *l, mo_error *err)
     return status;
 }
 
-static mo_status check_all(const list_reader *l, mo_error *err)
-{
-    for (int i = 0; i < l->x->n; i++)
-        if (l->device[i] == MO_FREE)
-            return mo_fail(err, MO_E_INPUT, "(1c) op '%.200s' is on no device",
-                           l->x->op_names[i]);
-    return MO_OK;
-}
-
 static mo_status read_list(const char *file, char *text, size_t size,
                            const mo_instance *x, bool ignores, int *device,
                            mo_error *err)
@@ -319,8 +310,11 @@ static mo_status read_list(const char *file, char *text, size_t size,
 
     if (status == MO_OK)
         status = is_json ? read_json(&l, &r, err) : read_lines(&l, &r, err);
-    if (status == MO_OK && !ignores)
-        status = check_all(&l, err);
+    for (int i = 0; i < x->n && status == MO_OK && !ignores; i++)
+        if (l.device[i] == MO_FREE)
+            status =
+                mo_fail(err, MO_E_INPUT, "(1c) op '%.200s' is on no device",
+                        x->op_names[i]);
     mo_intern_free(l.devices);
     mo_intern_free(l.ops);
     mo_arena_free(l.arena);

@@ -74,17 +74,6 @@ bool mo_solution_sniff(const char *text)
                            : text) != NULL;
 }
 
-static mo_status check_zero_bytes(const char *file, const char *text,
-                                  const char *zero, mo_error *err)
-{
-    int line = 1;
-
-    for (; text < zero; text++)
-        line += *text == '\n' && line < INT_MAX;
-    return mo_fail_at(err, MO_E_SYNTAX, file, line,
-                      "has a zero byte: not a solution, or damaged");
-}
-
 /* Parses solution->text, size bytes with a 0 behind them. */
 static mo_status read_text(const char *file, size_t size, mo_solution *solution,
                            mo_error *err)
@@ -108,8 +97,14 @@ static mo_status read_text(const char *file, size_t size, mo_solution *solution,
     /* The columns may take as much memory as the text. */
     most /= sizeof *r.solution->values;
     r.max = most < INT_MAX ? (size_t) most : INT_MAX;
-    if (zero)
-        return check_zero_bytes(file, text, zero, err);
+    if (zero) {
+        int line = 1;
+
+        for (; text < zero; text++)
+            line += *text == '\n' && line < INT_MAX;
+        return mo_fail_at(err, MO_E_SYNTAX, file, line,
+                          "has a zero byte: not a solution, or damaged");
+    }
     while (*text && (unsigned char) *text <= ' ')
         text++;
     if (!*text)

@@ -40,17 +40,6 @@ static mo_status find_solver(const char *path, mo_solver_install *found,
     return mo_solver_find_install(&spec, path, found, err);
 }
 
-/* By default its seconds are CPU time, summed over all threads. */
-static mo_status add_time(const mo_solver_job *job, mo_argv *line,
-                          mo_error *err)
-{
-    mo_status status = mo_argv_add_option(line, err, "timeMode", "elapsed");
-
-    return status == MO_OK
-               ? mo_argv_add_option(line, err, "sec", "%.17g", job->time_s)
-               : status;
-}
-
 static mo_status build_command(const mo_solver_install *found,
                                const mo_solver_job *job, mo_argv *line,
                                mo_error *err)
@@ -60,8 +49,11 @@ static mo_status build_command(const mo_solver_install *found,
     if (status == MO_OK)
         status = mo_argv_add(line, err, "%s", mo_path_basename(job->model));
     if (status == MO_OK) {
+        /* By default its seconds are CPU time, summed over all threads. */
         if (job->time_s > 0)
-            status = add_time(job, line, err);
+            status = mo_argv_add_option(line, err, "timeMode", "elapsed");
+        if (status == MO_OK && job->time_s > 0)
+            status = mo_argv_add_option(line, err, "sec", "%.17g", job->time_s);
         if (status == MO_OK && job->gap >= 0)
             status = mo_argv_add_option(line, err, "ratio", "%.17g", job->gap);
         if (status == MO_OK && job->threads > 1)
@@ -182,15 +174,6 @@ static mo_solution_status status_of(const library_run *s)
                                        : MO_SOLUTION_STATUS_FEASIBLE;
 }
 
-/* The solution of the relaxation is one of the model only if the model is an
- * LP. */
-static const double *get_solution(const library_run *s)
-{
-    if (s->api.n_integers(s->model) > 0)
-        return s->api.best_solution(s->model);
-    return s->api.is_optimal(s->model) ? s->api.relaxation(s->model) : NULL;
-}
-
 static mo_status solve_model(library_run *s, mo_error *err)
 {
     mo_status status;
@@ -220,7 +203,12 @@ static mo_status solve_model(library_run *s, mo_error *err)
     if (status == MO_OK) {
         s->api.solve(s->model);
         mo_library_solution answer = { .name = column_name, .context = s };
-        const double *best = get_solution(s);
+        /* The solution of the relaxation is one of the model only if the model
+         * is an LP. */
+        const double *best =
+            s->api.n_integers(s->model) > 0 ? s->api.best_solution(s->model)
+            : s->api.is_optimal(s->model)   ? s->api.relaxation(s->model)
+                                            : NULL;
 
         answer.claim = mo_library_solution_status(status_of(s), best != NULL);
         answer.bound = s->api.bound(s->model);

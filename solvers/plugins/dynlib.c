@@ -12,24 +12,20 @@
 /* Dependencies of one library, and depth of the dependency tree. */
 enum { MAX_DEPENDENCIES = 16, MAX_DEPTH = 4 };
 
-/* POSIX allows copying between object and function pointers, C does not allow
- * the cast. */
-static bool find_symbol(mo_dynlib *api, const mo_dynlib_symbol *symbol)
-{
-    void *found = dlsym(api->handle, symbol->name);
-
-    memcpy((char *) api + symbol->offset, &found, sizeof found);
-    return found || symbol->optional;
-}
-
 /* Returns the first missing symbol, or NULL. */
 static const char *find_symbols(const mo_dynlib_spec *spec, mo_dynlib *api)
 {
     const char *missing = NULL;
 
-    for (const mo_dynlib_symbol *s = spec->symbols; s->name; s++)
-        if (!find_symbol(api, s) && !missing)
+    /* POSIX allows copying between object and function pointers, C does not
+     * allow the cast. */
+    for (const mo_dynlib_symbol *s = spec->symbols; s->name; s++) {
+        void *found = dlsym(api->handle, s->name);
+
+        memcpy((char *) api + s->offset, &found, sizeof found);
+        if (!found && !s->optional && !missing)
             missing = s->name;
+    }
     return missing;
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "solvers/formats/solution.h"
 #include "solvers/plugins/dynlib.h"
 #include "solvers/plugins/solver.h"
 
@@ -112,5 +113,22 @@ mo_status mo_highs_solve_lp(const mo_solver_install *found,
  * MO_HIGHS_PROBE_WRONG when it is not, 1 when the library cannot be used. */
 enum { MO_HIGHS_PROBE_WRONG = 3 };
 int mo_highs_probe_presolve(const char *library);
+
+/*
+ * Reads the last complete solution of the file to which HiGHS appends every
+ * incumbent.
+ *
+ *     Objective 273
+ *     # Columns 36
+ *     w 273
+ *     ...
+ *     Objective 200
+ *     ...
+ *
+ * *solution, which the caller frees, stays NULL when there is none, or no such
+ * file.
+ */
+mo_status mo_highs_improving_file_read(const char *path, mo_solution **solution,
+                                       mo_error *err);
 
 #endif

@@ -44,13 +44,6 @@ static void set_handler(int signal_number)
     sigaction(signal_number, &action, NULL);
 }
 
-void mo_library_signals_catch(void)
-{
-    set_handler(SIGINT);
-    set_handler(SIGTERM);
-    set_handler(SIGALRM);
-}
-
 bool mo_library_signals_pending(void)
 {
     return asked;
@@ -79,7 +72,10 @@ int mo_library_solve_child(mo_status (*solve)(const mo_solver_install *found,
     mo_error err = { 0 };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
-    mo_library_signals_catch();
+    /* From here on these signals do not end the process. */
+    set_handler(SIGINT);
+    set_handler(SIGTERM);
+    set_handler(SIGALRM);
     return mo_library_exit_code(solve(found, job, &err), &err);
 }
 

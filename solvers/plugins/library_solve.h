@@ -60,9 +60,6 @@ int mo_library_print_version(const mo_dynlib_spec *kind, const char *path);
  * incumbent.  Handlers are per process: this is for a child that does nothing
  * else. */
 
-/* From here on these signals do not end the process. */
-void mo_library_signals_catch(void);
-
 bool mo_library_signals_pending(void);
 
 /*

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "models/write/mip_start.h"
-#include "solvers/process/argv.h"
+#include "solvers/process/child.h"
 #include "solvers/formats/solution.h"
 
 /*

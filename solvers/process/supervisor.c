@@ -173,16 +173,6 @@ static void close_other(int fd, void *context)
         close(fd);
 }
 
-/* Moved up first, as any of them may have any number. Ends the process when the
- * control socket cannot be moved: the parent gets end of file. */
-static void arrange_control(int *control, int *output)
-{
-    *control = fcntl(*control, F_DUPFD_CLOEXEC, N_FILES);
-    *output = fcntl(*output, F_DUPFD_CLOEXEC, N_FILES);
-    if (*output < 0 || dup3(*control, CONTROL, O_CLOEXEC) < 0)
-        _exit(EXIT_FAILURE);
-}
-
 /* Standard files of the command, and SIGCHLD, the only signal that matters, as
  * a descriptor; all others are closed. Returns false with errno set. */
 static bool arrange_files(int output)
@@ -306,7 +296,12 @@ _Noreturn void mo_supervisor_run(const mo_child_job *job,
     setsid();
     prctl(PR_SET_NAME, "moirai-keeper");
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    arrange_control(&control, &output);
+    /* Moved up first, as any of them may have any number. The process ends
+     * when the control socket cannot be moved: the parent gets end of file. */
+    control = fcntl(control, F_DUPFD_CLOEXEC, N_FILES);
+    output = fcntl(output, F_DUPFD_CLOEXEC, N_FILES);
+    if (output < 0 || dup3(control, CONTROL, O_CLOEXEC) < 0)
+        _exit(EXIT_FAILURE);
     if (!arrange_files(output)) {
         send_event(MO_SUPERVISOR_FAILED, errno);
         _exit(EXIT_FAILURE);

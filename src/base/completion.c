@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/completion.h"
+#include "base/option.h"
 
 #include <string.h>
 

@@ -157,13 +157,6 @@ static bool reads_back(decimal *d, double value)
     return nearest_double(d->digits, d->n, d->scale) == value;
 }
 
-static bool is_power_of_two(double value)
-{
-    int exponent;
-
-    return frexp(value, &exponent) == 0.5;
-}
-
 /*
  * The fewest digits that read back to the same double. A normal double that is
  * a decimal of up to 15 digits is printed as that one with 15, so there is no
@@ -173,7 +166,8 @@ static bool is_power_of_two(double value)
  */
 static void shortest_decimal(decimal *d, double value)
 {
-    bool lopsided = is_power_of_two(value);
+    int exponent;
+    bool lopsided = frexp(value, &exponent) == 0.5;
 
     for (size_t n = isnormal(value) ? DBL_DIG : 1; n <= 17; n++) {
         closest_decimal(d, value, n);

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/completion.h"
 #include "base/cleanup.h"
 #include "base/progress.h"
 #include "base/out.h"

@@ -114,6 +114,13 @@ bool mo_option_takes_file(const mo_option *option);
 bool mo_option_takes_folder(const mo_option *option);
 bool mo_option_takes_list(const mo_option *option);
 
+/* The shells of --completion, in the form of an option's choices. */
+#define MO_COMPLETION_SHELLS "bash|zsh|fish"
+
+/* Writes the completion script of a command for a shell, one of these. */
+void mo_completion_write(const mo_command *command, const char *shell,
+                         mo_out *out);
+
 /* Prints err on stderr as "moirai-info: file:line: text" and returns the exit
  * code for it: 2 for MO_E_USAGE, 3 for MO_E_INFEASIBLE, else 1. */
 int mo_command_fail(const mo_command *command, const mo_error *err);

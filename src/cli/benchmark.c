@@ -16,11 +16,10 @@
 
 /* The page must not replace a file that an option names; mo_benchmark() checks
  * those that are found. */
-static mo_status check_page(const mo_benchmark_options *o, const char *model,
-                            mo_error *err)
+static mo_status check_page(const mo_benchmark_options *o, mo_error *err)
 {
     const mo_output_guard guard = { .outputs = &o->page, .n = 1 };
-    const char *inputs[] = { model, o->fusion, o->python };
+    const char *inputs[] = { o->model, o->fusion, o->python };
     mo_status status = mo_output_guard_check_inputs(
         &guard, inputs, sizeof inputs / sizeof *inputs, err);
 
@@ -36,10 +35,12 @@ static mo_status run_benchmark(void *context, char **operands,
                                size_t n_operands, mo_error *err)
 {
     mo_benchmark_options *o = context;
-    mo_status status = check_page(o, operands[0], err);
+    mo_status status;
 
     (void) n_operands;
-    if (strcmp(operands[0], "-") == 0)
+    o->model = operands[0];
+    status = check_page(o, err);
+    if (strcmp(o->model, "-") == 0)
         return mo_fail(err, MO_E_USAGE,
                        "the model is read several times; give a file instead "
                        "of standard input");
@@ -47,7 +48,7 @@ static mo_status run_benchmark(void *context, char **operands,
         return mo_fail(err, MO_E_USAGE,
                        "--output must be a file; standard output has the "
                        "table");
-    return status == MO_OK ? mo_benchmark(o, operands[0], err) : status;
+    return status == MO_OK ? mo_benchmark(o, err) : status;
 }
 
 int main(int argc, char **argv)

@@ -30,12 +30,16 @@ typedef struct filling {
 static void fill_devices(filling *f)
 {
     const mo_exec_plan *plan = f->from->job->plan;
+    const mo_cluster *cluster = f->from->job->review.problem.cluster;
     const mo_run_result *r = f->from->result;
 
     for (int k = 0; k < plan->n_devices; k++)
         f->e.devices[k] = (mo_report_execution_device){
             .id = plan->devices[k].id,
             .backend = f->from->units->backends[k]->name,
+            .model = f->from->units->backends[k]->separate_memory
+                         ? cluster->devices[k].model
+                         : NULL,
             .threads = f->from->units->backends[k]->separate_memory
                            ? 0
                            : f->from->units->options[k].threads,

@@ -18,7 +18,7 @@
 #include "ingest/llm/summary.h"
 #include "ingest/read.h"
 #include "report/graph_info.h"
-#include "report/instance_info.h"
+#include "report/info.h"
 
 typedef struct settings {
     bool json, dot, instance;
@@ -26,14 +26,6 @@ typedef struct settings {
     mo_prepare_options prepare; /* fusion NULL: not given */
     mo_driver_log logger;
 } settings;
-
-static mo_status read_graph(const settings *s, const char *path,
-                            mo_graph **graph, const mo_read_format **format,
-                            mo_error *err)
-{
-    return mo_driver_load_graph(path, &s->prepare.read, &s->logger, graph,
-                                format, err);
-}
 
 static mo_status check_found(const settings *s, const mo_graph *graph,
                              const mo_cluster *cluster, const char *file,
@@ -111,7 +103,8 @@ static mo_status describe_graph(const settings *s, const char *file,
     mo_summary summary = { 0 };
     mo_llm_summary decoder = { .layers = 0 };
     bool is_decoder = false;
-    mo_status status = read_graph(s, file, &graph, &format, err);
+    mo_status status = mo_driver_load_graph(file, &s->prepare.read, &s->logger,
+                                            &graph, &format, err);
 
     if (status == MO_E_INPUT && describe_inputs(s, file))
         return MO_OK;
@@ -173,33 +166,6 @@ static mo_status check_options(const settings *s, const char *path,
     return status;
 }
 
-static mo_status describe_file(const settings *s, const char *path,
-                               mo_error *err)
-{
-    mo_bundle *bundle = NULL;
-    bool is_solution = false;
-    mo_status status = mo_bundle_open(path, &bundle, err);
-
-    if (status == MO_OK && !bundle)
-        status = mo_cli_info_sniff_solution(path, &is_solution, err);
-    if (status == MO_OK && (bundle || is_solution)) {
-        if (s->dot || s->instance)
-            status = mo_fail(err, MO_E_USAGE, "--%s is for graphs; %s is a %s",
-                             s->dot ? "dot" : "instance", path,
-                             bundle ? "bundle" : "solution");
-        else
-            status = mo_cli_info_solution(path, bundle, &s->prepare.read,
-                                          s->json, &s->logger, &s->output, err);
-    } else if (status == MO_OK) {
-        status = s->instance ? describe_instance(s, path, err)
-                             : describe_graph(s, path, err);
-    }
-    if (status != MO_OK)
-        mo_bundle_show_error(bundle, err);
-    mo_bundle_close(bundle);
-    return status;
-}
-
 static mo_status run_info(void *context, char **operands, size_t n_operands,
                           mo_error *err)
 {
@@ -209,8 +175,32 @@ static mo_status run_info(void *context, char **operands, size_t n_operands,
     (void) n_operands;
     if (status == MO_OK)
         status = mo_output_files_open(&s->output, 1, err);
-    if (status == MO_OK)
-        status = describe_file(s, operands[0], err);
+    if (status == MO_OK) {
+        const char *path = operands[0];
+        mo_bundle *bundle = NULL;
+        bool is_solution = false;
+
+        status = mo_bundle_open(path, &bundle, err);
+        if (status == MO_OK && !bundle)
+            status = mo_cli_info_sniff_solution(path, &is_solution, err);
+        if (status == MO_OK && (bundle || is_solution)) {
+            if (s->dot || s->instance)
+                status =
+                    mo_fail(err, MO_E_USAGE, "--%s is for graphs; %s is a %s",
+                            s->dot ? "dot" : "instance", path,
+                            bundle ? "bundle" : "solution");
+            else
+                status =
+                    mo_cli_info_solution(path, bundle, &s->prepare.read,
+                                         s->json, &s->logger, &s->output, err);
+        } else if (status == MO_OK) {
+            status = s->instance ? describe_instance(s, path, err)
+                                 : describe_graph(s, path, err);
+        }
+        if (status != MO_OK)
+            mo_bundle_show_error(bundle, err);
+        mo_bundle_close(bundle);
+    }
     if (status == MO_OK)
         return mo_output_files_commit(&s->output, 1, err);
     mo_output_files_discard(&s->output, 1);

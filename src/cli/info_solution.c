@@ -10,7 +10,7 @@
 
 #include "cost/cluster.h"
 #include "driver/locate.h"
-#include "report/solution_info.h"
+#include "report/info.h"
 #include "solvers/answer/column_name.h"
 
 enum { HEAD_BYTES = 4096, ROOT_SIZE = 64, MOST_DEVICES = MO_MAX_DEVICES };

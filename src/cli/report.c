@@ -41,60 +41,6 @@ static mo_status check_options(const settings *s, char **paths, size_t n,
     return status;
 }
 
-static mo_status choose_methods(const settings *s, const mo_review *first,
-                                mo_solution_page_options *options,
-                                mo_error *err)
-{
-    if (s->place.methods.count > 0)
-        return mo_place_select_methods(&s->place, &options->methods,
-                                       &options->n_methods, err);
-    return s->no_compare ? MO_OK
-                         : mo_solution_page_defaults(first, options, err);
-}
-
-static mo_status review_all(settings *s, char **paths, int n,
-                            mo_review *reviews, mo_error *err)
-{
-    const mo_review_source from = { .prepare = &s->prepare,
-                                    .graph = s->graph,
-                                    .tolerance = MO_ANSWER_TOLERANCE,
-                                    .logger = &s->logger,
-                                    .one_copy = true,
-                                    .copy = s->copy };
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < n && status == MO_OK; i++) {
-        status = mo_review_file(&from, paths[i], &reviews[i], err);
-        if (status == MO_OK)
-            status = mo_output_guard_check_review(
-                &(mo_output_guard){ .outputs = &s->output, .n = 1 },
-                &reviews[i], err);
-    }
-    return status;
-}
-
-static mo_status make_report(settings *s, char **paths, int n,
-                             const mo_review *reviews, mo_error *err)
-{
-    mo_solution_page_options options = { .trace = s->trace,
-                                         .ablation = !s->no_ablation,
-                                         .logger = &s->logger };
-    mo_solution_page made = { 0 };
-    mo_status status = choose_methods(s, &reviews[0], &options, err);
-
-    if (status == MO_OK)
-        status = mo_solution_page_make(
-            &options, reviews, (const char *const *) paths, n, &made, err);
-    if (status == MO_OK)
-        status = mo_solution_page_write(&made.page, s->format, s->output.path,
-                                        (int) s->columns, s->output.out, err);
-    if (status == MO_OK)
-        status = mo_output_files_commit(&s->output, 1, err);
-    mo_solution_page_clear(&made);
-    free(options.methods);
-    return status;
-}
-
 static mo_status run_report(void *context, char **operands, size_t n,
                             mo_error *err)
 {
@@ -105,10 +51,46 @@ static mo_status run_report(void *context, char **operands, size_t n,
 
     if (status == MO_OK)
         status = mo_output_files_open(&s->output, 1, err);
-    if (status == MO_OK)
-        status = review_all(s, operands, (int) n, reviews, err);
-    if (status == MO_OK)
-        status = make_report(s, operands, (int) n, reviews, err);
+    if (status == MO_OK) {
+        const mo_review_source from = { .prepare = &s->prepare,
+                                        .graph = s->graph,
+                                        .tolerance = MO_ANSWER_TOLERANCE,
+                                        .logger = &s->logger,
+                                        .one_copy = true,
+                                        .copy = s->copy };
+
+        for (int i = 0; i < (int) n && status == MO_OK; i++) {
+            status = mo_review_file(&from, operands[i], &reviews[i], err);
+            if (status == MO_OK)
+                status = mo_output_guard_check_review(
+                    &(mo_output_guard){ .outputs = &s->output, .n = 1 },
+                    &reviews[i], err);
+        }
+    }
+    if (status == MO_OK) {
+        mo_solution_page_options options = { .trace = s->trace,
+                                             .ablation = !s->no_ablation,
+                                             .logger = &s->logger };
+        mo_solution_page made = { 0 };
+
+        if (s->place.methods.count > 0)
+            status = mo_place_select_methods(&s->place, &options.methods,
+                                             &options.n_methods, err);
+        else if (!s->no_compare)
+            status = mo_solution_page_defaults(&reviews[0], &options, err);
+        if (status == MO_OK)
+            status = mo_solution_page_make(&options, reviews,
+                                           (const char *const *) operands,
+                                           (int) n, &made, err);
+        if (status == MO_OK)
+            status =
+                mo_solution_page_write(&made.page, s->format, s->output.path,
+                                       (int) s->columns, s->output.out, err);
+        if (status == MO_OK)
+            status = mo_output_files_commit(&s->output, 1, err);
+        mo_solution_page_clear(&made);
+        free(options.methods);
+    }
     mo_output_files_discard(&s->output, 1);
     for (size_t i = 0; reviews && i < n; i++)
         mo_review_clear(&reviews[i]);

@@ -194,20 +194,6 @@ static mo_status solve_in_folder(settings *s, const char *path, mo_error *err)
     return status;
 }
 
-static mo_status list_solvers(const settings *s, mo_error *err)
-{
-    mo_out *out;
-    mo_status status = mo_out_open(s->output, &out, err);
-
-    if (status != MO_OK)
-        return status;
-    status = mo_cli_list_solvers(&s->portfolio, s->json, out, err);
-    if (status == MO_OK)
-        return mo_out_commit(out, err);
-    mo_out_abandon(out);
-    return status;
-}
-
 static mo_status run_solve(void *context, char **operands, size_t n_operands,
                            mo_error *err)
 {
@@ -220,8 +206,18 @@ static mo_status run_solve(void *context, char **operands, size_t n_operands,
         status = mo_portfolio_check_options(&s->portfolio, err);
     if (status != MO_OK)
         return status;
-    if (s->list)
-        return list_solvers(s, err);
+    if (s->list) {
+        mo_out *out;
+
+        status = mo_out_open(s->output, &out, err);
+        if (status != MO_OK)
+            return status;
+        status = mo_cli_list_solvers(&s->portfolio, s->json, out, err);
+        if (status == MO_OK)
+            return mo_out_commit(out, err);
+        mo_out_abandon(out);
+        return status;
+    }
     if (n_operands == 0)
         return mo_fail(err, MO_E_USAGE,
                        "no model given; name a file, or use --list");

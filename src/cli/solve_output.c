@@ -376,17 +376,6 @@ int mo_cli_solve_exit_status(const mo_answer_selection *selection)
     return selection->broken ? MO_EXIT_VIOLATION : MO_EXIT_NO_SOLUTION;
 }
 
-static mo_status query_both_versions(const mo_solver *solver,
-                                     mo_solver_install *found, mo_error *err)
-{
-    mo_status status =
-        mo_solver_query_version(solver, MO_SOLVER_VIA_PROCESS, found, err);
-
-    return status == MO_OK ? mo_solver_query_version(
-                                 solver, MO_SOLVER_VIA_LIBRARY, found, err)
-                           : status;
-}
-
 mo_status mo_cli_list_solvers(const mo_portfolio_options *options, bool json,
                               mo_out *out, mo_error *err)
 {
@@ -404,7 +393,11 @@ mo_status mo_cli_list_solvers(const mo_portfolio_options *options, bool json,
             continue;
         status = solver->find(options->path, &found[n], NULL);
         if (status == MO_OK)
-            status = query_both_versions(solver, &found[n], err);
+            status = mo_solver_query_version(solver, MO_SOLVER_VIA_PROCESS,
+                                             &found[n], err);
+        if (status == MO_OK)
+            status = mo_solver_query_version(solver, MO_SOLVER_VIA_LIBRARY,
+                                             &found[n], err);
         /* One that cannot be run is no error of the others. */
         if (status != MO_E_MEMORY)
             status = MO_OK;

@@ -220,16 +220,6 @@ static mo_status set_source_port(mo_contraction *c, int tensor,
     return status;
 }
 
-/* The same for input ports. */
-static mo_status set_target_port(mo_contraction *c, int port, int input,
-                                 mo_builder_edge *edge, mo_error *err)
-{
-    if (mo_contraction_size(c, edge->to) == 1)
-        return copy_port(c, port, &edge->dst_port, err);
-    edge->dst_port = input;
-    return MO_OK;
-}
-
 static mo_status copy_comms(mo_contraction *c, int number, int e, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -278,9 +268,11 @@ static mo_status add_edge(mo_contraction *c, int first,
     for (int e = first; e >= 0; e = merges[e].next)
         if (c->g->edges[e].bytes > edge.bytes)
             edge.bytes = c->g->edges[e].bytes;
-    if (status == MO_OK)
-        status =
-            set_target_port(c, from->dst_port, merges[first].input, &edge, err);
+    /* The same for input ports. */
+    if (status == MO_OK && mo_contraction_size(c, edge.to) == 1)
+        status = copy_port(c, from->dst_port, &edge.dst_port, err);
+    else if (status == MO_OK)
+        edge.dst_port = merges[first].input;
     if (status == MO_OK)
         status = mo_builder_add_edge(c->builder, &edge, &number, err);
     if (status != MO_OK)

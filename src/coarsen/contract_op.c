@@ -10,21 +10,15 @@
 #include "base/array.h"
 #include "graph/output_types.h"
 
-/* Cache of copied texts. Equal texts of a graph are the same pointer, and most
- * recur: a recent copy is found by the address of the original. */
-static mo_contract_copy *cached_copy_of(mo_contraction *c, const char *text)
-{
-    uint64_t address = (uint64_t) (uintptr_t) text;
-
-    return &c->copies[address * 0x9E3779B97F4A7C15 >> 56];
-}
-
 _Static_assert(MO_CONTRACT_COPIES == 1 << (64 - 56), "one place for each hash");
 
 mo_status mo_contract_copy_text(mo_contraction *c, const char *text,
                                 const char **kept, mo_error *err)
 {
-    mo_contract_copy *copy = cached_copy_of(c, text);
+    /* Equal texts of a graph are the same pointer, and most recur: a recent
+     * copy is found by the address of the original. */
+    uint64_t address = (uint64_t) (uintptr_t) text;
+    mo_contract_copy *copy = &c->copies[address * 0x9E3779B97F4A7C15 >> 56];
     mo_status status;
 
     if (text && copy->from != text) {
@@ -147,16 +141,6 @@ static mo_status join_text(mo_contraction *c, int group,
     return is_known ? keep(c->builder, text, size, kept, err) : MO_OK;
 }
 
-static int readers_inside(const mo_contraction *c, const mo_tensor *tensor,
-                          int group)
-{
-    int n = 0;
-
-    for (int e = 0; e < tensor->n_edges; e++)
-        n += c->how->group[c->g->edges[tensor->first_edge + e].to] == group;
-    return n;
-}
-
 /* Memory traffic that fusion avoids: a tensor read inside the group is not
  * read back; nor is it written, when all its readers are inside. */
 double mo_contract_saved_bytes(const mo_contraction *c, int group)
@@ -172,9 +156,13 @@ double mo_contract_saved_bytes(const mo_contraction *c, int group)
         for (int t = c->g->tensor_start[op]; t < c->g->tensor_start[op + 1];
              t++) {
             const mo_tensor *tensor = &c->g->tensors[t];
-            int reads = readers_inside(c, tensor, group);
-            int writes =
-                reads > 0 && c->output[t] < 0 && !c->g->ops[op].is_output;
+            int reads = 0, writes;
+
+            for (int e = 0; e < tensor->n_edges; e++)
+                reads +=
+                    c->how->group[c->g->edges[tensor->first_edge + e].to] ==
+                    group;
+            writes = reads > 0 && c->output[t] < 0 && !c->g->ops[op].is_output;
 
             if (tensor->bytes != MO_UNKNOWN)
                 saved += (double) (reads + writes) * (double) tensor->bytes;

@@ -138,17 +138,6 @@ static bool cut_suffix(char *text, const char *suffix)
     return true;
 }
 
-/* Cuts off what follows the model in /proc/cpuinfo and in Intel's and AMD's
- * drivers. */
-static void cut_appendix(char *text)
-{
-    cut_suffix(text, "");
-    if (!cut_suffix(text, "cpu") && !cut_suffix(text, "graphics") &&
-        cut_suffix(text, "-core processor"))
-        text[strlen(text) - strspn(strrchr(text, ' ') ? strrchr(text, ' ') : "",
-                                   " 0123456789")] = '\0';
-}
-
 /* Writes the name in lower case, without separators, trademarks, brands and
  * what is appended to models; false when it is too long for a known one. */
 static bool write_canonical(const char *name, char text[MAX_NAME])
@@ -170,7 +159,15 @@ static bool write_canonical(const char *name, char text[MAX_NAME])
         name += mark;
     }
     plain[n] = '\0';
-    cut_appendix(plain);
+    /* What follows the model in /proc/cpuinfo and in Intel's and AMD's
+     * drivers. */
+    cut_suffix(plain, "");
+    if (!cut_suffix(plain, "cpu") && !cut_suffix(plain, "graphics") &&
+        cut_suffix(plain, "-core processor")) {
+        const char *last = strrchr(plain, ' ');
+
+        plain[strlen(plain) - strspn(last ? last : "", " 0123456789")] = '\0';
+    }
     n = 0;
     for (const char *c = skip_brands(plain); *c; c = skip_separators(c + 1))
         text[n++] = *c;

@@ -113,7 +113,7 @@ static bool is_half(const char *dtype)
     return dtype && (strcmp(dtype, "f16") == 0 || strcmp(dtype, "bf16") == 0);
 }
 
-static bool is_product(mo_class class)
+bool mo_numeric_is_product(mo_class class)
 {
     return class == MO_CLASS_MATMUL || class == MO_CLASS_CONVOLUTION ||
            class == MO_CLASS_ATTENTION;
@@ -121,7 +121,7 @@ static bool is_product(mo_class class)
 
 static bool multiplies_weights(const mo_op *op)
 {
-    return op->kind && is_product(op->kind->class);
+    return op->kind && mo_numeric_is_product(op->kind->class);
 }
 
 static double bits_of(const char *dtype)
@@ -197,7 +197,7 @@ mo_math mo_numeric_math(const mo_numeric *numeric, const mo_graph *g, int op,
 {
     const char *dtype = operand_dtype(g, op);
     mo_math math = mo_numeric_dtype_math(dtype), wanted = numeric->precision;
-    bool product = is_product(class);
+    bool product = mo_numeric_is_product(class);
 
     if (wanted >= MO_MATH_FP8 && product && (is_f32(dtype) || is_half(dtype)))
         return wanted;

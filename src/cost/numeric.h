@@ -13,6 +13,8 @@
 #ifndef MO_COST_NUMERIC_H
 #define MO_COST_NUMERIC_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "cost/device.h"
 #include "graph/graph.h"
@@ -49,6 +51,10 @@ void mo_numeric_apply(const mo_numeric *numeric, mo_graph *g);
  * replaced by their composition. */
 mo_status mo_numeric_apply_phases(const mo_numeric *numeric, mo_graph **g,
                                   mo_error *err);
+
+/* Returns whether libraries choose among kernels by device for the class: its
+ * ops multiply matrices. */
+bool mo_numeric_is_product(mo_class class);
 
 /* Returns the format that op, which is of that class, computes in: that of its
  * first operand, else of its output; of an op without element types, as if they

@@ -16,13 +16,6 @@ enum {
     PRODUCT_BLOCKS_PER_SM = 1
 };
 
-/* Classes for which libraries choose among kernels by device. */
-static bool is_product(mo_class class)
-{
-    return class == MO_CLASS_MATMUL || class == MO_CLASS_CONVOLUTION ||
-           class == MO_CLASS_ATTENTION;
-}
-
 static bool has_kernel(mo_class class)
 {
     return class != MO_CLASS_NONE && class != MO_CLASS_FREE &&
@@ -36,7 +29,7 @@ static double blocks_of(const mo_workload *work)
 {
     double elements = work->output_elements;
 
-    if (elements > 0 && !is_product(work->class))
+    if (elements > 0 && !mo_numeric_is_product(work->class))
         elements = fmax(elements, work->bytes / 8);
     return ceil(elements / ELEMENTS_PER_BLOCK);
 }
@@ -44,8 +37,9 @@ static double blocks_of(const mo_workload *work)
 /* Returns the number of blocks in one wave. */
 static double wave_of(mo_class class, const mo_device *device)
 {
-    return (double) device->sms *
-           (is_product(class) ? PRODUCT_BLOCKS_PER_SM : BLOCKS_PER_SM);
+    return (double) device->sms * (mo_numeric_is_product(class)
+                                       ? PRODUCT_BLOCKS_PER_SM
+                                       : BLOCKS_PER_SM);
 }
 
 /* The last wave of a kernel takes as long as a full one. Libraries divide work
@@ -98,12 +92,12 @@ double mo_predict_roofline_us(const mo_efficiencies *table,
     if (!isnan(kernel_us))
         return kernel_us;
     /* Products have units of their own for narrow types. */
-    compute_us =
-        amount_us(work->flops,
-                  factors->compute * wave_utilization(work, device) *
-                      mo_device_peak_gflops(
-                          device->gflops,
-                          is_product(work->class) ? work->math : MO_MATH_F32));
+    compute_us = amount_us(
+        work->flops,
+        factors->compute * wave_utilization(work, device) *
+            mo_device_peak_gflops(
+                device->gflops,
+                mo_numeric_is_product(work->class) ? work->math : MO_MATH_F32));
     memory_us = amount_us(traffic_of(work, generation),
                           factors->memory * device->bandwidth_gbs);
     if (isnan(compute_us) || isnan(memory_us))
@@ -111,26 +105,15 @@ double mo_predict_roofline_us(const mo_efficiencies *table,
     return launch_us + fmax(compute_us, memory_us);
 }
 
-static double ratio_us(const mo_efficiencies *table, const mo_workload *work,
-                       const mo_device *origin, double us,
-                       const mo_device *device)
-{
-    double here = mo_predict_roofline_us(table, work, origin);
-    double there = mo_predict_roofline_us(table, work, device);
-
-    if (here == there)
-        return us;
-    return here > 0 ? us * there / here : NAN;
-}
-
 /* Returns whether wave scaling applies between the two devices. */
 static bool can_scale(const mo_workload *work, const mo_device *origin,
                       const mo_device *device)
 {
-    return !is_product(work->class) && !origin->is_cpu && !device->is_cpu &&
-           origin->sms > 0 && device->sms > 0 && origin->clock_mhz > 0 &&
-           device->clock_mhz > 0 && origin->bandwidth_gbs > 0 &&
-           device->bandwidth_gbs > 0 && device->gflops[MO_MATH_F32] > 0;
+    return !mo_numeric_is_product(work->class) && !origin->is_cpu &&
+           !device->is_cpu && origin->sms > 0 && device->sms > 0 &&
+           origin->clock_mhz > 0 && device->clock_mhz > 0 &&
+           origin->bandwidth_gbs > 0 && device->bandwidth_gbs > 0 &&
+           device->gflops[MO_MATH_F32] > 0;
 }
 
 /* g: the memory-bound share of the work, from its arithmetic intensity and the
@@ -173,7 +156,13 @@ double mo_predict_wave_us(const mo_efficiencies *table, const mo_workload *work,
         return us;
     if (work->flops < 0 || work->bytes < 0)
         return NAN;
-    if (!can_scale(work, origin, device))
-        return ratio_us(table, work, origin, us, device);
+    if (!can_scale(work, origin, device)) {
+        double here = mo_predict_roofline_us(table, work, origin);
+        double there = mo_predict_roofline_us(table, work, device);
+
+        if (here == there)
+            return us;
+        return here > 0 ? us * there / here : NAN;
+    }
     return waves_us(work, origin, us, device);
 }

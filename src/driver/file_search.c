@@ -130,14 +130,9 @@ static bool looks_right(const mo_file_search_spec *kind, const char *path,
 
 static char *join_path(const char *folder_path, const char *name)
 {
-    bool here = strcmp(folder_path, ".") == 0;
-    size_t size = strlen(folder_path) + strlen(name) + 2;
-    char *path = malloc(size);
-
-    if (path)
-        snprintf(path, size, "%s%s%s", here ? "" : folder_path, here ? "" : "/",
-                 name);
-    return path;
+    return strcmp(folder_path, ".") == 0
+               ? strdup(name)
+               : mo_path_format("%s/%s", folder_path, name);
 }
 
 /* Sets *found to path if that is the file; a folder stands for its config.json.

@@ -91,10 +91,13 @@ mo_status mo_driver_load_devices(const mo_driver_load_options *load,
     char *where = NULL, line[512];
     mo_driver_devices made = { 0 };
     mo_status status =
-        mo_cluster_choose(load->cluster, path, &made.cluster, &where, err);
+        !load->cluster && load->discover
+            ? load->discover(load->run_precision, &made.cluster, err)
+            : mo_cluster_choose(load->cluster, path, &made.cluster, &where,
+                                err);
 
     /* A cluster chosen by default is reported. */
-    if (status == MO_OK && !load->cluster && !logger->quiet)
+    if (status == MO_OK && !load->cluster && where && !logger->quiet)
         fprintf(stderr, "%s: the cluster is %s\n", logger->command,
                 mo_utf8_escape_controls(line, sizeof line, where));
     free(where);

@@ -18,6 +18,10 @@
 
 typedef struct mo_driver_load_options {
     const char *cluster; /* -c; NULL: the default of moirai-cluster(5) */
+    /* Makes the cluster in place of that default, for a run in that precision;
+     * the caller frees it. NULL: the default. */
+    mo_status (*discover)(const char *precision, mo_cluster **cluster,
+                          mo_error *err);
     const char *profile; /* -p; or NULL */
     const char *cost;    /* --cost; NULL: the built-in roofline */
     /* Numeric formats: those given; without either of them those of a solution

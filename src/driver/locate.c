@@ -472,16 +472,6 @@ static mo_status fail_missing(const mo_locate_query *what,
                       n > 1 ? "their folders" : "its folder");
 }
 
-static mo_status check_found(const mo_locate_query *what,
-                             const mo_provenance *origin,
-                             const mo_locate_search *search, mo_error *err)
-{
-    for (int i = 0; i < MO_LOCATE_KINDS; i++)
-        if (search->inputs[i].needed && !search->inputs[i].path)
-            return fail_missing(what, origin, search, err);
-    return MO_OK;
-}
-
 static char *take_path(mo_locate_search *search, int i)
 {
     char *path = search->inputs[i].path;
@@ -524,8 +514,9 @@ mo_status mo_locate_inputs(const mo_locate_query *what,
         what->cluster ? refuse_built_in(what->cluster, origin, err) : MO_OK;
     if (status == MO_OK)
         status = mo_locate_search_run(what, origin, logger, &search, err);
-    if (status == MO_OK)
-        status = check_found(what, origin, &search, err);
+    for (int i = 0; i < MO_LOCATE_KINDS && status == MO_OK; i++)
+        if (search.inputs[i].needed && !search.inputs[i].path)
+            status = fail_missing(what, origin, &search, err);
     if (status == MO_OK)
         status = take_cost(what, origin, &search, &located->cost, err);
     if (status == MO_OK) {

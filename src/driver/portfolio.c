@@ -239,21 +239,6 @@ static int64_t time_of(const solver_progress *live, double value)
     return llround(fmax(0, fmin(value * (double) live->unit_ns, 9e18)));
 }
 
-/* Without a unit the objective is a number, not a time. */
-static void show_best(solver_progress *live)
-{
-    const mo_solver_progress *best = &live->best;
-
-    if (live->unit_ns > 0)
-        mo_search_progress_detail(
-            &live->line,
-            best->has_incumbent ? time_of(live, best->incumbent) : INT64_MAX,
-            best->has_bound ? time_of(live, best->bound) : 0, NULL);
-    else if (best->has_incumbent)
-        mo_progress_detail(&live->line, "best %.6g, bound %.6g",
-                           best->incumbent, best->has_bound ? best->bound : 0);
-}
-
 /* Callbacks for mo_solver_run_options, thread-safe; context is the
  * solver_progress. */
 static void update_progress(void *context, const mo_solver *solver,
@@ -273,7 +258,14 @@ static void update_progress(void *context, const mo_solver *solver,
         best->bound = step->bound;
         best->has_bound = true;
     }
-    show_best(live);
+    if (live->unit_ns > 0)
+        mo_search_progress_detail(
+            &live->line,
+            best->has_incumbent ? time_of(live, best->incumbent) : INT64_MAX,
+            best->has_bound ? time_of(live, best->bound) : 0, NULL);
+    else if (best->has_incumbent)
+        mo_progress_detail(&live->line, "best %.6g, bound %.6g",
+                           best->incumbent, best->has_bound ? best->bound : 0);
     pthread_mutex_unlock(&live->lock);
 }
 

@@ -11,7 +11,7 @@
 #include "cost/predict/fused_time.h"
 #include "graph/phases.h"
 #include "ingest/read.h"
-#include "models/compact/estimate.h"
+#include "models/compact/disjunctive_pairs.h"
 #include "schedule/bound/memory_bound.h"
 
 /* A compact model of more rows is replaced by one of patterns, if any may be

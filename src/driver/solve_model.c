@@ -236,8 +236,7 @@ static mo_status check_by_search(const solving *k, mo_error *err)
 {
     mo_answer_selector *selector = k->selector;
     const mo_review *r = &selector->review;
-    mo_proven_bounds *proven = NULL;
-    mo_schedule *schedule = NULL;
+    mo_strengthen_result found = { 0 };
     mo_status status;
 
     if (selector->searched || !mo_answer_selector_can_search(selector))
@@ -245,19 +244,20 @@ static mo_status check_by_search(const solving *k, mo_error *err)
     selector->searched = true;
     status = mo_strengthen_search(
         r->problem.instance, &r->regime, mo_known_schedule_objective(selector),
-        SEARCH_SHARE * check_left_s(k), selector->logger, &proven, &schedule,
-        &selector->search_is_full, err);
+        SEARCH_SHARE * check_left_s(k), selector->logger, &found, err);
+    selector->search_is_full = found.is_full;
     if (status == MO_E_INFEASIBLE) {
         selector->proven_infeasible = true;
         status = MO_OK;
     } else if (status == MO_OK) {
-        mo_answer_selector_add_bound(selector, proven->lower_ns, "search");
-        if (schedule)
-            mo_known_schedule_take(selector, schedule, "search");
+        mo_answer_selector_add_bound(selector, found.proven->lower_ns,
+                                     "search");
+        if (found.start)
+            mo_known_schedule_take(selector, found.start, "search");
         status = mo_known_schedule_enter(selector, k->folder, k->portfolio,
                                          k->selection, err);
     }
-    mo_proven_bounds_free(proven);
+    mo_proven_bounds_free(found.proven);
     if (status == MO_OK)
         select_again(k);
     return status;

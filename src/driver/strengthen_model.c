@@ -137,8 +137,7 @@ static void set_default_effort(const mo_instance *x,
 mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
                                mo_objective objective, double limit_s,
                                const mo_driver_log *logger,
-                               mo_proven_bounds **proven, mo_schedule **start,
-                               bool *is_full, mo_error *err)
+                               mo_strengthen_result *found, mo_error *err)
 {
     mo_stop stop;
     mo_search_progress progress;
@@ -154,9 +153,10 @@ mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
     mo_stop_after(&stop, limit_s);
     stop.signaled = is_interrupted;
     mo_search_progress_begin(&progress, logger, "searching");
-    status = mo_search_strengthen(x, regime, &options, proven, start, err);
+    status = mo_search_strengthen(x, regime, &options, &found->proven,
+                                  &found->start, err);
     mo_search_progress_end(&progress);
-    *is_full = is_full_search(&stop, limit_s);
+    found->is_full = is_full_search(&stop, limit_s);
     return status;
 }
 

@@ -67,14 +67,18 @@ mo_status mo_strengthen_model(const mo_strengthen_options *s,
                               const mo_driver_log *logger, mo_prepared *made,
                               mo_error *err);
 
+typedef struct mo_strengthen_result {
+    mo_proven_bounds *proven; /* both as of mo_search_strengthen() */
+    mo_schedule *start;
+    bool is_full; /* as made->search_is_full of mo_strengthen_model() */
+} mo_strengthen_result;
+
 /* Searches with the default effort, at most limit_s seconds, as for a model.
- * The caller frees *proven and *start; see mo_search_strengthen(). *is_full is
- * set as made->search_is_full is by mo_strengthen_model(). */
+ * The caller frees proven and start of *found, which begins as zeros. */
 mo_status mo_strengthen_search(const mo_instance *x, const mo_regime *regime,
                                mo_objective objective, double limit_s,
                                const mo_driver_log *logger,
-                               mo_proven_bounds **proven, mo_schedule **start,
-                               bool *is_full, mo_error *err);
+                               mo_strengthen_result *found, mo_error *err);
 
 /* Returns whether the search has proven its schedule optimal. */
 bool mo_strengthen_is_optimal(const mo_prepared *made);

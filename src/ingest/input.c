@@ -161,14 +161,6 @@ const char *const *mo_input_files(const mo_input *input, int *n)
                               : (const char *const *) &input->name;
 }
 
-static void take_from_memory(mo_input *input, const char **data, size_t *size)
-{
-    *size = input->n_rest < MO_INPUT_BLOCK ? input->n_rest : MO_INPUT_BLOCK;
-    *data = input->rest;
-    input->rest += *size;
-    input->n_rest -= *size;
-}
-
 /* Signatures of files that are often given in place of XML. */
 static const struct {
     const char *bytes;
@@ -260,7 +252,10 @@ static mo_status next_block(mo_input *input, const char **data, size_t *size,
                                 size, err);
         *data = input->block;
     } else {
-        take_from_memory(input, data, size);
+        *size = input->n_rest < MO_INPUT_BLOCK ? input->n_rest : MO_INPUT_BLOCK;
+        *data = input->rest;
+        input->rest += *size;
+        input->n_rest -= *size;
     }
     input->begun = true;
     return status;

@@ -10,7 +10,6 @@
 #include "ingest/onnx.h"
 #include "ingest/openvino.h"
 #include "ingest/state.h"
-#include "ingest/state_names.h"
 #include "ingest/work.h"
 #include "ingest/workload.h"
 #include "ingest/xml.h"

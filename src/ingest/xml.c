@@ -512,16 +512,6 @@ static mo_status feed_parser(mo_xml *xml, mo_input *input)
     return xml->status;
 }
 
-static void xml_free(mo_xml *xml)
-{
-    if (xml->parser) {
-        xmlFreeDoc(xml->parser->myDoc);
-        xmlFreeParserCtxt(xml->parser);
-    }
-    free(xml->text);
-    free(xml);
-}
-
 mo_status mo_xml_parse(mo_input *input, const mo_xml_handler *handler,
                        void *state, mo_xml **out, mo_error *err)
 {
@@ -545,7 +535,12 @@ mo_status mo_xml_parse(mo_input *input, const mo_xml_handler *handler,
     if (status == MO_OK)
         status = feed_parser(xml, input);
     xmlSetStructuredErrorFunc(old_context, old_handler);
-    xml_free(xml);
+    if (xml->parser) {
+        xmlFreeDoc(xml->parser->myDoc);
+        xmlFreeParserCtxt(xml->parser);
+    }
+    free(xml->text);
+    free(xml);
     *out = NULL;
     return status;
 }

@@ -228,17 +228,6 @@ void mo_lib_engine_release(mo_lib_engine *e)
     free(e);
 }
 
-/* States would be those of all requests. */
-static mo_status check_states(const mo_exec_plan *plan, mo_error *err)
-{
-    for (int i = 0; i < plan->n_outputs; i++)
-        if (plan->outputs[i].state)
-            return mo_fail(err, MO_E_SUPPORT,
-                           "is a workload with states; run it with a "
-                           "generator, or run the graph of a phase");
-    return MO_OK;
-}
-
 mo_status mo_lib_engine_open(const moirai_placement *placement,
                              const mo_exec_options *options,
                              mo_lib_engine **opened, mo_error *err)
@@ -252,8 +241,17 @@ mo_status mo_lib_engine_open(const moirai_placement *placement,
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->changed, NULL);
     status = mo_lib_run_open(placement, options, 0, &made->run, err);
-    if (status == MO_OK)
-        status = check_states(made->run.job.plan, err);
+    if (status == MO_OK) {
+        const mo_exec_plan *plan = made->run.job.plan;
+        int n = plan->n_outputs;
+
+        /* States would be those of all requests. */
+        for (int i = 0; i < n && status == MO_OK; i++)
+            if (plan->outputs[i].state)
+                status = mo_fail(err, MO_E_SUPPORT,
+                                 "is a workload with states; run it with a "
+                                 "generator, or run the graph of a phase");
+    }
     if (status == MO_OK) {
         int n = made->run.job.plan->n_outputs;
 

@@ -123,16 +123,34 @@ moirai_status moirai_generator_open(const moirai_placement *placement,
     return mo_lib_status(status);
 }
 
+/* Returns an error of the thread, which has ended. */
+static mo_status copy_failure(const moirai_generator *m, moirai_error *err)
+{
+    if (err && m->failure.status != MO_OK)
+        *mo_lib_error(err) = m->failure;
+    return m->failure.status;
+}
+
+moirai_status moirai_generator_stop(moirai_generator *generator,
+                                    moirai_error *err)
+{
+    moirai_generator *m = generator;
+
+    if (m->has_thread) {
+        atomic_store(&m->closing, 1);
+        pthread_join(m->thread, NULL);
+        m->has_thread = false;
+    }
+    return mo_lib_status(copy_failure(m, err));
+}
+
 void moirai_generator_free(moirai_generator *generator)
 {
     moirai_generator *m = generator;
 
     if (!m)
         return;
-    if (m->has_thread) {
-        atomic_store(&m->closing, 1);
-        pthread_join(m->thread, NULL);
-    }
+    (void) moirai_generator_stop(m, NULL);
     mo_generate_clear(&m->g);
     mo_lib_run_clear(&m->run);
     pthread_cond_destroy(&m->changed);
@@ -159,9 +177,8 @@ moirai_status moirai_generator_next(moirai_generator *generator, int64_t *ids,
     if (*more)
         memcpy(ids, m->g.ids + (size_t) m->n_taken++ * batch,
                batch * sizeof *ids);
-    else if (m->failure.status != MO_OK)
-        status = mo_fail(mo_lib_error(err), m->failure.status, "%s",
-                         m->failure.text);
+    else
+        status = copy_failure(m, err);
     pthread_mutex_unlock(&m->lock);
     return mo_lib_status(status);
 }

@@ -242,16 +242,22 @@ mo_status mo_lib_placement_of_text(const moirai_instance *instance,
                                    const char *name, char *text, size_t size,
                                    moirai_placement **placement, mo_error *err);
 
-/* Evaluates a schedule, whose times are taken as they are, in the same way; a
- * period_ns other than 0 is that of its pipeline, or of all copies: n_further
- * behind the schedule. */
-mo_status mo_lib_placement_of_schedule(const moirai_instance *instance,
-                                       const mo_schedule *schedule,
-                                       const mo_replica *further, int n_further,
-                                       int64_t period_ns, const char *method,
-                                       const mo_lower_bound *known,
-                                       moirai_placement **placement,
-                                       mo_error *err);
+/* The result of a method: a schedule and n_further copies, whose times are
+ * taken as they are. */
+typedef struct mo_lib_result {
+    const char *method;
+    const mo_schedule *schedule;
+    const mo_replica *further;
+    int n_further;
+    int64_t period_ns; /* of its pipeline, or of all copies; 0: none */
+    const mo_lower_bound *known; /* or NULL */
+} mo_lib_result;
+
+/* Evaluates a result in the same way. */
+mo_status mo_lib_placement_of_result(const moirai_instance *instance,
+                                     const mo_lib_result *result,
+                                     moirai_placement **placement,
+                                     mo_error *err);
 
 /* Fails with MO_E_USAGE where there are several copies. */
 mo_status mo_lib_placement_check_single(const moirai_placement *placement,

@@ -42,13 +42,20 @@ static mo_status take_best(const moirai_instance *instance, const search *s,
                                                    : c->report.bound_ns,
                                    is_replicated ? "search for copies"
                                                  : c->report.bound_by };
+    const mo_lib_result result = {
+        .method = best ? best->method->name : "moirai",
+        .schedule = replan->placed,
+        .further = is_replicated ? replan->copies + 1 : NULL,
+        .n_further = is_replicated ? replan->n_copies - 1 : 0,
+        .period_ns = is_replicated                     ? replan->period_ns
+                     : best && best->row.steady_ns > 0 ? best->row.makespan_ns
+                                                       : 0,
+        .known = is_whole ? &known : NULL,
+    };
     mo_status status;
 
     if (!best && is_replicated)
-        return mo_lib_placement_of_schedule(
-            instance, replan->placed, replan->copies + 1, replan->n_copies - 1,
-            replan->period_ns, "moirai", is_whole ? &known : NULL, placement,
-            err);
+        return mo_lib_placement_of_result(instance, &result, placement, err);
     if (!best && mo_stop_is_requested(&s->stop))
         return mo_fail(err, (mo_status) MOIRAI_E_CANCELLED,
                        "cancelled before there was a placement");
@@ -66,13 +73,7 @@ static mo_status take_best(const moirai_instance *instance, const search *s,
                        !first           ? "no method was given"
                        : first->row.why ? first->row.why
                                         : "none fits into memory");
-    status = mo_lib_placement_of_schedule(
-        instance, replan->placed, replan->copies + 1,
-        is_replicated ? replan->n_copies - 1 : 0,
-        is_replicated             ? replan->period_ns
-        : best->row.steady_ns > 0 ? best->row.makespan_ns
-                                  : 0,
-        best->method->name, is_whole ? &known : NULL, placement, err);
+    status = mo_lib_placement_of_result(instance, &result, placement, err);
     if (status == MO_OK && is_whole && !is_replicated)
         status = mo_lib_placement_prove(*placement,
                                         mo_place_comparison_proof(c), err);

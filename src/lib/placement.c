@@ -54,16 +54,6 @@ mo_status mo_lib_placement_make(const moirai_instance *instance,
     return MO_OK;
 }
 
-static mo_status check_origin(const moirai_instance *instance, const char *name,
-                              const mo_provenance *origin, mo_error *err)
-{
-    if (origin->has_instance && origin->instance != instance->instance->digest)
-        return mo_fail_at(err, MO_E_INPUT, name, 0,
-                          "is a solution of another instance: graph, cluster, "
-                          "profile or options differ");
-    return MO_OK;
-}
-
 mo_status mo_lib_placement_of_solution(const moirai_instance *instance,
                                        const char *name,
                                        const mo_solution *solution,
@@ -76,8 +66,11 @@ mo_status mo_lib_placement_of_solution(const moirai_instance *instance,
     mo_report_claim claim;
     mo_status status = mo_answer_provenance(solution, &origin, err);
 
-    if (status == MO_OK)
-        status = check_origin(instance, name, &origin, err);
+    if (status == MO_OK && origin.has_instance &&
+        origin.instance != instance->instance->digest)
+        status = mo_fail_at(err, MO_E_INPUT, name, 0,
+                            "is a solution of another instance: graph, "
+                            "cluster, profile or options differ");
     if (status == MO_OK)
         status = mo_answer_evaluate_solution(
             solution, &origin, instance->instance, &instance->regime,
@@ -192,23 +185,20 @@ mo_status mo_lib_placement_of_text(const moirai_instance *instance,
     return status;
 }
 
-mo_status mo_lib_placement_of_schedule(const moirai_instance *instance,
-                                       const mo_schedule *schedule,
-                                       const mo_replica *further, int n_further,
-                                       int64_t period_ns, const char *method,
-                                       const mo_lower_bound *known,
-                                       moirai_placement **placement,
-                                       mo_error *err)
+mo_status mo_lib_placement_of_result(const moirai_instance *instance,
+                                     const mo_lib_result *result,
+                                     moirai_placement **placement,
+                                     mo_error *err)
 {
     const mo_place_solution solution = {
         .x = instance->instance,
-        .schedule = schedule,
-        .further = further,
-        .n_further = n_further,
+        .schedule = result->schedule,
+        .further = result->further,
+        .n_further = result->n_further,
         .made_of = mo_lib_instance_review(instance).problem.made_of,
-        .method = method,
+        .method = result->method,
         .objective = instance->objective,
-        .period_ns = period_ns,
+        .period_ns = result->period_ns,
     };
     mo_out *out = NULL;
     char *text = NULL;
@@ -223,11 +213,11 @@ mo_status mo_lib_placement_of_schedule(const moirai_instance *instance,
     }
     mo_out_abandon(out);
     if (status == MO_OK)
-        status =
-            read_solution(instance, method, text, size, known, placement, err);
+        status = read_solution(instance, result->method, text, size,
+                               result->known, placement, err);
     if (status == MO_OK)
         snprintf((*placement)->method, sizeof(*placement)->method, "%s",
-                 method);
+                 result->method);
     free(text);
     return status;
 }
@@ -238,17 +228,6 @@ void mo_lib_placement_claim(moirai_placement *p, int64_t bound_ns)
         p->claimed_ns = bound_ns;
 }
 
-static mo_status check_devices(const mo_instance *x, const int *device,
-                               mo_error *err)
-{
-    for (int i = 0; i < x->n; i++)
-        if (device[i] < 0 || device[i] >= x->n_devices)
-            return mo_fail(err, MO_E_USAGE,
-                           "op '%.80s': there is no device %d; there are %d",
-                           x->op_names[i], device[i], x->n_devices);
-    return MO_OK;
-}
-
 moirai_status moirai_placement_new(const moirai_instance *instance,
                                    const int *device, const int64_t *start_ns,
                                    moirai_placement **placement,
@@ -257,8 +236,14 @@ moirai_status moirai_placement_new(const moirai_instance *instance,
     mo_error *e = mo_lib_error(err);
     mo_schedule *schedule = NULL;
     int64_t objective_ns = 0;
-    mo_status status = check_devices(instance->instance, device, e);
+    const mo_instance *x = instance->instance;
+    mo_status status = MO_OK;
 
+    for (int i = 0; i < x->n && status == MO_OK; i++)
+        if (device[i] < 0 || device[i] >= x->n_devices)
+            status = mo_fail(e, MO_E_USAGE,
+                             "op '%.80s': there is no device %d; there are %d",
+                             x->op_names[i], device[i], x->n_devices);
     if (status == MO_OK)
         status = mo_plugin_schedule(instance->instance, &instance->regime,
                                     device, start_ns, &schedule, e);
@@ -267,8 +252,11 @@ moirai_status moirai_placement_new(const moirai_instance *instance,
                                      (int) instance->in_flight, schedule,
                                      &objective_ns, e);
     if (status == MO_OK)
-        status = mo_lib_placement_of_schedule(
-            instance, schedule, NULL, 0, objective_ns, "", NULL, placement, e);
+        status = mo_lib_placement_of_result(
+            instance,
+            &(mo_lib_result){
+                .method = "", .schedule = schedule, .period_ns = objective_ns },
+            placement, e);
     mo_schedule_free(schedule);
     return mo_lib_status(status);
 }
@@ -365,10 +353,12 @@ moirai_status moirai_placement_copy(const moirai_placement *placement,
         return mo_lib_status(mo_fail(mo_lib_error(err), MO_E_USAGE,
                                      "there is no copy %d; there are %d",
                                      number, 1 + all->n_further));
-    return mo_lib_status(mo_lib_placement_of_schedule(
-        placement->instance, one->schedule, NULL, 0,
-        period_ns > 0 ? period_ns : 0, placement->method, NULL, copy,
-        mo_lib_error(err)));
+    return mo_lib_status(mo_lib_placement_of_result(
+        placement->instance,
+        &(mo_lib_result){ .method = placement->method,
+                          .schedule = one->schedule,
+                          .period_ns = period_ns > 0 ? period_ns : 0 },
+        copy, mo_lib_error(err)));
 }
 
 mo_status mo_lib_placement_check_single(const moirai_placement *placement,

@@ -113,25 +113,20 @@ static void put_ratio(const char *what, double ratio, mo_out *out)
         mo_out_printf(out, "  %-48s%6.1f %%\n", what, 100 * ratio);
 }
 
-static void put_ratios(const mo_report_execution *e, mo_out *out)
-{
-    if (!e->measured)
-        return;
-    put_ratio("longest chain of measured times / makespan", e->path_ratio, out);
-    put_ratio("calls / time that devices were at work", e->kernel_ratio, out);
-    put_ratio("transfer time hidden by computation", e->hidden_ratio, out);
-}
-
 static void put_device(const mo_report_execution *e,
                        const mo_report_execution_device *d, mo_out *out)
 {
-    char id[NAME_ROOM], weights[MO_FORMAT_SIZE], values[MO_FORMAT_SIZE];
+    char id[NAME_ROOM], model[NAME_ROOM], weights[MO_FORMAT_SIZE],
+        values[MO_FORMAT_SIZE];
     char most[MO_FORMAT_SIZE], all[MO_FORMAT_SIZE];
 
     mo_out_printf(out, "%-12s%6d ops",
                   mo_utf8_escape_controls(id, sizeof id, d->id), d->items);
     if (d->threads == 0)
-        mo_out_printf(out, "  on %s", d->backend);
+        mo_out_printf(
+            out, "  on %s%s%s", d->backend, d->model ? ", " : "",
+            d->model ? mo_utf8_escape_controls(model, sizeof model, d->model)
+                     : "");
     else
         mo_out_printf(out, "  %2d thread%s", d->threads,
                       d->threads > 1 ? "s" : " ");
@@ -219,7 +214,13 @@ void mo_report_execution_text(const mo_report_execution *e, mo_out *out)
     put_makespan(e, out);
     put_percentiles(e, out);
     put_disturbance(e, out);
-    put_ratios(e, out);
+    if (e->measured) {
+        put_ratio("longest chain of measured times / makespan", e->path_ratio,
+                  out);
+        put_ratio("calls / time that devices were at work", e->kernel_ratio,
+                  out);
+        put_ratio("transfer time hidden by computation", e->hidden_ratio, out);
+    }
     mo_out_printf(out, "%-12s%s\n", "precision", e->precision);
     if (e->regime)
         mo_report_rules_text(e->regime, &e->rules, out);
@@ -357,6 +358,8 @@ static void json_device(const mo_report_execution_device *d, mo_json_writer *w)
     mo_json_put_text(w, "id", d->id);
     mo_json_put_int(w, "ops", d->items);
     mo_json_put_text(w, "backend", d->backend);
+    if (d->model)
+        mo_json_put_text(w, "model", d->model);
     mo_json_put_int(w, "threads", d->threads);
     if (d->cpus && *d->cpus)
         mo_json_put_text(w, "cpus", d->cpus);

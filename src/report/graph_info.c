@@ -12,7 +12,6 @@
 #include "ingest/llm/summary.h"
 #include "ingest/state.h"
 #include "report/format_units.h"
-#include "report/top_ops.h"
 
 enum { SHOWN_SIZE = 128 }; /* of a name; longer ones end in "..." */
 
@@ -63,18 +62,6 @@ static void put_bytes(mo_out *out, const char *what, bool known, double bytes)
                   mo_format_bytes(known ? bytes : MO_UNKNOWN, text));
 }
 
-static void put_heavy_op(const mo_graph *g, int op, const char *weight,
-                         mo_out *out)
-{
-    char type[SHOWN_SIZE], name[SHOWN_SIZE];
-    const char *written = g->ops[op].type;
-
-    mo_out_printf(
-        out, "%12s  %-20s %s\n", weight,
-        mo_utf8_escape_controls(type, sizeof type, written ? written : "-"),
-        mo_utf8_escape_controls(name, sizeof name, g->ops[op].name));
-}
-
 static void put_heaviest(const mo_graph *g, const mo_report_top_ops *h,
                          mo_out *out)
 {
@@ -83,8 +70,16 @@ static void put_heaviest(const mo_graph *g, const mo_report_top_ops *h,
     if (h->n == 0)
         return;
     mo_out_printf(out, "\nheaviest ops by %s\n", h->by->title);
-    for (int i = 0; i < h->n; i++)
-        put_heavy_op(g, h->ops[i], h->by->show(h->weights[i], weight), out);
+    for (int i = 0; i < h->n; i++) {
+        int op = h->ops[i];
+        char type[SHOWN_SIZE], name[SHOWN_SIZE];
+        const char *written = g->ops[op].type;
+
+        mo_out_printf(
+            out, "%12s  %-20s %s\n", h->by->show(h->weights[i], weight),
+            mo_utf8_escape_controls(type, sizeof type, written ? written : "-"),
+            mo_utf8_escape_controls(name, sizeof name, g->ops[op].name));
+    }
 }
 
 static void put_operators(const mo_summary *s, mo_out *out)

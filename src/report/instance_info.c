@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/instance_info.h"
+#include "report/info.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -131,17 +131,6 @@ static void json_sum(const origin_sum *sum, const char *origin, void *to)
     mo_json_put_int(w, "ops", sum->n);
     mo_json_put_us(w, "time_us", sum->time_ns);
     json_error(w, "error", mean_error(sum));
-    mo_json_end(w);
-}
-
-/* Writes an array "origins" for one device. */
-static void put_origins_json(const mo_instance *x, int device,
-                             mo_json_writer *w)
-{
-    if (!x->origins)
-        return;
-    mo_json_begin_array(w, "origins", MO_JSON_INLINE);
-    for_each_sum(x, device, json_sum, w);
     mo_json_end(w);
 }
 
@@ -459,7 +448,11 @@ mo_status mo_report_instance_json(const mo_report_instance *report, mo_out *out,
         mo_json_put_text(&w, "id", x->device_ids[k]);
         json_bytes(&w, "memory_bytes", x->capacity_bytes[k], INT64_MAX);
         json_us(&w, "time_us", sums.time_ns[k]);
-        put_origins_json(x, k, &w);
+        if (x->origins) {
+            mo_json_begin_array(&w, "origins", MO_JSON_INLINE);
+            for_each_sum(x, k, json_sum, &w);
+            mo_json_end(&w);
+        }
         mo_json_end(&w);
     }
     mo_json_end(&w);

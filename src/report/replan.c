@@ -20,21 +20,6 @@ int64_t mo_report_replan_requests(const mo_report_replan *r)
     return r->move_ns / gain_ns + (r->move_ns % gain_ns != 0);
 }
 
-static void put_move(const mo_report_move *m, mo_out *out)
-{
-    char op[NAME_ROOM], name[NAME_ROOM], bytes[MO_FORMAT_SIZE];
-
-    mo_out_printf(out, "    %s", mo_utf8_escape_controls(op, sizeof op, m->op));
-    mo_out_printf(out, " from %s",
-                  m->from ? mo_utf8_escape_controls(name, sizeof name, m->from)
-                          : "no device");
-    mo_out_printf(out, " to %s",
-                  mo_utf8_escape_controls(name, sizeof name, m->to));
-    if (m->bytes > 0)
-        mo_out_printf(out, ", %s", mo_format_bytes((double) m->bytes, bytes));
-    mo_out_text(out, "\n");
-}
-
 static void put_before(const mo_report_replan *r, mo_out *out)
 {
     char text[MO_FORMAT_SIZE];
@@ -66,8 +51,23 @@ void mo_report_replan_text(const mo_report_replan *r, mo_out *out)
     mo_out_printf(out, "\nmoves       %d of %d ops, %s of weights\n",
                   r->n_moves, r->n_ops,
                   mo_format_bytes((double) r->bytes, text));
-    for (int i = 0; i < r->n_moves && i < MOST_LINES; i++)
-        put_move(&r->moves[i], out);
+    for (int i = 0; i < r->n_moves && i < MOST_LINES; i++) {
+        const mo_report_move *m = &r->moves[i];
+        char op[NAME_ROOM], name[NAME_ROOM], moved[MO_FORMAT_SIZE];
+
+        mo_out_printf(out, "    %s",
+                      mo_utf8_escape_controls(op, sizeof op, m->op));
+        mo_out_printf(out, " from %s",
+                      m->from
+                          ? mo_utf8_escape_controls(name, sizeof name, m->from)
+                          : "no device");
+        mo_out_printf(out, " to %s",
+                      mo_utf8_escape_controls(name, sizeof name, m->to));
+        if (m->bytes > 0)
+            mo_out_printf(out, ", %s",
+                          mo_format_bytes((double) m->bytes, moved));
+        mo_out_text(out, "\n");
+    }
     if (r->n_moves > MOST_LINES)
         mo_out_printf(out, "    and %d more, see --json\n",
                       r->n_moves - MOST_LINES);

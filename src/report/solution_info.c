@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/solution_info.h"
+#include "report/info.h"
 
 #include <inttypes.h>
 #include <math.h>

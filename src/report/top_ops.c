@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/top_ops.h"
+#include "report/graph_info.h"
 
 #include <math.h>
 #include <stddef.h>

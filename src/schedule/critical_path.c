@@ -164,22 +164,16 @@ static void find_before_transfer(const search *f, int number, predecessor *p)
     }
 }
 
-static int last_op(const search *f)
-{
-    int last = 0;
-
-    for (int i = 1; i < f->s->n; i++)
-        if (end_of_op(f, i) > end_of_op(f, last))
-            last = i;
-    return last;
-}
-
 /* From the last op back; every predecessor is earlier in the order of start,
  * precedence and number, so no item comes twice. */
 static void walk_back(const search *f, mo_critical_path *path)
 {
-    mo_path_item at = { .is_transfer = false, .id = last_op(f) };
+    mo_path_item at = { .is_transfer = false, .id = 0 };
     int most = f->s->n + f->s->n_transfers;
+
+    for (int i = 1; i < f->s->n; i++)
+        if (end_of_op(f, i) > end_of_op(f, at.id))
+            at.id = i;
 
     while (path->n < most) {
         predecessor p = { .end_ns = -1 };

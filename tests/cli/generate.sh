@@ -237,6 +237,7 @@ MOIRAI_LIBRARY=$top_builddir/src/lib/libmoirai.so.1.0.0
 PYTHONPATH=$(dirname "$PYTHONPATH")/python
 export MOIRAI_LIBRARY PYTHONPATH
 cat >library.py <<'END'
+import resource, signal
 import moirai
 placement = moirai.open("one.sol")
 ids = [[(5 * b + 3 * i) % 37 for i in range(7)] for b in range(2)]
@@ -263,6 +264,18 @@ for ids, n, more in (([1, 2], 3, {}), (ids, 99, {}), (ids, 0, {}),
         raise AssertionError(n)
     except moirai.MoiraiError:
         pass
+# States that cannot be saved: no file may have more than 16 bytes.
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (16, limits[1]))
+some, text = placement.generate(long, 3, save_states="small"), "saved"
+try:
+    some.close()
+except moirai.MoiraiError as error:
+    text = error.file
+resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+assert "small/" in text, text
+some.close()
 END
 [ ! -e "$MOIRAI_LIBRARY" ] ||
     ok "the library generates the same tokens" "$python" library.py

@@ -14,7 +14,7 @@
 #include "exec/transport/rendezvous/launch.h"
 #include "models/identity.h"
 #include "solvers/answer/column_name.h"
-#include "solvers/command_template.h"
+#include "solvers/run_solver.h"
 #include "solvers/registry.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -46,9 +46,13 @@ tiny()
 
 exits "a graph on a GPU" 0 gpu --backend cuda --json "$net"
 is "prints nothing on stderr" "$(cat "$work/err")" ""
-ok "and reports where it ran" grep -q '"id": "gpu", .*"backend": "cuda"' \
-    "$work/out"
-is "a guess of the device predicts nothing" "$(value predicted_us)" null
+ok "and reports where it ran" \
+    grep -q '"id": "gpu0", .*"backend": "cuda", "model": "..*"' "$work/out"
+ok "nominal rates of the GPU predict its time" \
+    awk 'BEGIN { exit !(ARGV[1] > 0) }' "$(value predicted_us)"
+exits "a graph on the built-in GPU" 0 gpu --backend cuda --cluster gpu --json \
+    "$net"
+is "of unknown speed" "$(value predicted_us)" null
 is "in what precision" "$(value precision)" '"f32"'
 exits "recorded and replayed" 0 tiny --runs 2
 exits "call by call" 0 tiny --runs 2 --eager

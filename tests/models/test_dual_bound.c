@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "models/relax/root_relaxation.h"
+#include "solvers/root_bound.h"
 #include "tests/support/exhaustive.h"
 #include "tests/support/exhaustive_live.h"
 #include "tests/support/graphs.h"

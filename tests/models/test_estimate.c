@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of models/compact/estimate.h: the estimate is hardly above the rows of
- * the model, and near them where ops are parallel. */
+/* Tests of models/compact/disjunctive_pairs.h: the estimate is hardly above
+ * the rows of the model, and near them where ops are parallel. */
 #include <stdio.h>
 
-#include "models/compact/estimate.h"
+#include "models/compact/disjunctive_pairs.h"
 #include "models/formulation.h"
 #include "tests/support/model_case.h"
 #include "tests/support/random_problem.h"

@@ -36,4 +36,14 @@ campaign "constants fold to what the operators compute" fold "$n"
 campaign "single nodes compute what an oracle does" nodes "$n"
 campaign "small graphs, too" graphs $((n * 40))
 
+# Operators of com.microsoft have no other oracle.
+if [ -n "$runtime" ]; then
+    ok "operators of ONNX Runtime compute what it does" "$python" \
+        "$top_srcdir/tests/oracles/onnx_runtime.py" "$work/runtime" \
+        "$(cases 3 20 1000)" "${MOIRAI_SEED:-1}"
+else
+    skip "operators of ONNX Runtime compute what it does" \
+        "Python's package onnxruntime is not installed"
+fi
+
 done_testing

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of report/top_ops.h. */
-#include "report/top_ops.h"
+/* Tests of report/top_ops.c. */
+#include "report/graph_info.h"
 
 #include <math.h>
 #include <stdio.h>

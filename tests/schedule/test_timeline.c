@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of schedule/heuristic/timeline.h: insertion and undo. */
-#include "schedule/heuristic/timeline.h"
+/* Tests of timelines, schedule/heuristic/insertion.h: insertion and undo. */
+#include "schedule/heuristic/insertion.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "solvers/plugins/highs_improving_file.h"
+#include "solvers/plugins/highs_api.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 

@@ -68,8 +68,15 @@ class Generator(Handle, Iterator[Union[int, Tuple[int, ...]]]):
         return int(self._ids[0]) if self.batch == 1 else tuple(self._ids)
 
     def close(self) -> None:
-        """Stops it; more calls do nothing."""
-        self._free()
+        """Stops it; more calls do nothing.
+
+        Raises MoiraiError if the states of save_states cannot be saved.
+        """
+        if self._free.alive:
+            try:
+                call("generator_stop", self)
+            finally:
+                self._free()
 
     def __enter__(self) -> Generator:
         return self

@@ -168,6 +168,7 @@ FALLIBLE: Dict[str, Tuple[Any, ...]] = {
     "executor_write_plan": (H, *STREAM),
     "generator_open": (H, H, POINTER(c_int64), c_size_t, c_int64, O),
     "generator_next": (H, POINTER(c_int64), POINTER(c_int)),
+    "generator_stop": (H,),
     "report": (H, H, *STREAM),
     "plugin_load": (S,),
 }

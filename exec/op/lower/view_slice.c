@@ -6,7 +6,7 @@
 
 #include "exec/op/copy_builder.h"
 #include "exec/op/shape_check.h"
-#include "ingest/infer/slice.h"
+#include "ingest/infer/rule_args.h"
 
 enum { MANY = MO_CALL_MAX_OPERANDS };
 

@@ -135,7 +135,7 @@ typedef struct mo_plan_phase_start {
 } mo_plan_phase_start;
 
 /* A phase of a workload: a plan by itself that shares devices, weights and
- * states with the other phases of its plan (exec/plan/merge_phases.h). */
+ * states with the other phases of its plan (exec/plan/build.h). */
 typedef struct mo_plan_phase {
     const char *name;
     int64_t predicted_ns; /* makespan of its schedule */

@@ -225,12 +225,6 @@ mo_class mo_plan_lower_op_class(const mo_op *op)
     return known ? known->class : MO_CLASS_NONE;
 }
 
-/* Returns whether a costs more than b, as far as that is known. */
-static bool costs_more(const mo_op *a, const mo_op *b)
-{
-    return a->flops != b->flops ? a->flops > b->flops : a->bytes > b->bytes;
-}
-
 /* Items of placed ops have the ops' numbers; those of replicated work are
  * appended as they turn up. */
 static mo_status create_items(mo_plan_lower_state *l, mo_error *err)
@@ -260,9 +254,15 @@ static mo_status create_items(mo_plan_lower_state *l, mo_error *err)
             item->class = mo_plan_lower_op_class(&l->g->ops[i]);
         else {
             dearest = &l->g->ops[map->member[map->start[i]]];
-            for (int k = map->start[i] + 1; k < map->start[i + 1]; k++)
-                if (costs_more(&l->g->ops[map->member[k]], dearest))
-                    dearest = &l->g->ops[map->member[k]];
+            /* By flops, or bytes where these are equal. */
+            for (int k = map->start[i] + 1; k < map->start[i + 1]; k++) {
+                const mo_op *other = &l->g->ops[map->member[k]];
+
+                if (other->flops > dearest->flops ||
+                    (other->flops == dearest->flops &&
+                     other->bytes > dearest->bytes))
+                    dearest = other;
+            }
             item->class = mo_plan_lower_op_class(dearest);
         }
         item->op = i;

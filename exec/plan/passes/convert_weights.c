@@ -34,12 +34,6 @@ static bool has_many_rows(const mo_call *call)
            l->k > 0;
 }
 
-/* Kernels convert sixteen numbers at a time. */
-static bool can_convert(const mo_call_linear *l)
-{
-    return l->n * l->k % 16 == 0;
-}
-
 static mo_status add_conversion(conversion *c, const mo_plan_call *linear,
                                 int *converted, mo_error *err)
 {
@@ -117,9 +111,11 @@ mo_status mo_pass_convert_weights(const bool *enabled, mo_exec_plan *plan,
                      : mo_fail_memory(err);
     for (int i = 0; i < plan->n_calls && status == MO_OK; i++) {
         const mo_plan_call *call = &plan->calls[i];
+        const mo_call_linear *l = &call->call.u.linear;
 
+        /* Kernels convert sixteen numbers at a time. */
         if (enabled[call->device] && has_many_rows(&call->call) &&
-            can_convert(&call->call.u.linear))
+            l->n * l->k % 16 == 0)
             status = convert(&c, call, err);
         else
             c.calls[c.n++] = *call;

@@ -186,31 +186,6 @@ static int find_rotation(const rotate_pass *p, const mo_plan_call *place,
     return MO_PLAN_NONE;
 }
 
-static mo_status rewrite(rotate_pass *p, const bool *enabled, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int c = 0; c < p->plan->n_calls && status == MO_OK; c++) {
-        const mo_plan_call *place = &p->plan->calls[c];
-        int exchanged, signs, at;
-        rotation r;
-
-        at =
-            enabled[place->device] ? find_rotation(p, place, &r) : MO_PLAN_NONE;
-        if (at == MO_PLAN_NONE) {
-            p->calls[p->n++] = *place;
-            continue;
-        }
-        status = add_signs(p, &r, place->device, &signs, err);
-        if (status == MO_OK)
-            status =
-                add_exchange(p, &r, place, place->call.in[at], &exchanged, err);
-        if (status == MO_OK)
-            status = add_product(p, place, at, exchanged, signs, err);
-    }
-    return status;
-}
-
 mo_status mo_pass_fuse_rotate(const bool *enabled, mo_exec_plan *plan,
                               mo_error *err)
 {
@@ -225,8 +200,24 @@ mo_status mo_pass_fuse_rotate(const bool *enabled, mo_exec_plan *plan,
                      : mo_fail_memory(err);
     if (status == MO_OK)
         status = mo_plan_values_copy(plan, &p.values, err);
-    if (status == MO_OK)
-        status = rewrite(&p, enabled, err);
+    for (int c = 0; c < p.plan->n_calls && status == MO_OK; c++) {
+        const mo_plan_call *place = &p.plan->calls[c];
+        int exchanged, signs, at;
+        rotation r;
+
+        at = enabled[place->device] ? find_rotation(&p, place, &r)
+                                    : MO_PLAN_NONE;
+        if (at == MO_PLAN_NONE) {
+            p.calls[p.n++] = *place;
+            continue;
+        }
+        status = add_signs(&p, &r, place->device, &signs, err);
+        if (status == MO_OK)
+            status = add_exchange(&p, &r, place, place->call.in[at], &exchanged,
+                                  err);
+        if (status == MO_OK)
+            status = add_product(&p, place, at, exchanged, signs, err);
+    }
     if (status == MO_OK)
         status = mo_plan_values_commit(&p.values, plan, err);
     if (status == MO_OK) {

@@ -256,29 +256,6 @@ static bool can_merge(const qkv_state *m, const mo_call *call)
     return true;
 }
 
-static bool is_same_step(const mo_point_step *a, const mo_point_step *b)
-{
-    return a->op == b->op && a->a == b->a && a->b == b->b && a->c == b->c &&
-           a->x == b->x && a->y == b->y && a->elem == b->elem;
-}
-
-static bool is_same_program(const mo_point_program *a,
-                            const mo_point_program *b)
-{
-    if (!a || !b)
-        return a == b;
-    if (a->n_operands != b->n_operands || a->n_steps != b->n_steps ||
-        a->result != b->result)
-        return false;
-    for (int i = 0; i < a->n_operands; i++)
-        if (a->operands[i].elem != b->operands[i].elem)
-            return false;
-    for (int i = 0; i < a->n_steps; i++)
-        if (!is_same_step(&a->steps[i], &b->steps[i]))
-            return false;
-    return true;
-}
-
 static bool has_same_rows(const mo_call_matmul *a, const mo_call_matmul *b)
 {
     size_t batches = (size_t) a->n_batch * sizeof *a->extent;
@@ -305,7 +282,9 @@ static bool can_share_product(const qkv_state *m, int first, int second)
                   (size_t) (out->shape.rank - 1) * sizeof *out->shape.dims) ==
                0 &&
            has_same_rows(&a->call.u.matmul, &b->call.u.matmul) &&
-           is_same_program(a->call.after, b->call.after);
+           (a->call.after && b->call.after
+                ? mo_point_program_computes_same(a->call.after, b->call.after)
+                : a->call.after == b->call.after);
 }
 
 /* The products that can be merged with operand first of the attention, and

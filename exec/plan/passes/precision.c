@@ -51,8 +51,8 @@ static bool reads_exact(const exact_values *e, const mo_call *call)
 }
 
 /* Returns whether the result of a call depends on integers and small constants
- * only. A copy has one type: its constants have to stay f32, too, unless that is
- * not decided yet. */
+ * only. A copy has one type: its constants have to stay f32, too, unless that
+ * is not decided yet. */
 static bool makes_exact(const exact_values *e, const mo_call *call,
                         bool decided)
 {
@@ -277,21 +277,6 @@ static void convert_call(const mo_exec_plan *plan, mo_elem storage_elem,
                               call->u.attention.score, 1);
 }
 
-/* Narrows all values but the exact ones, and the programs that read them. */
-static void narrow_values(mo_elem storage_elem, const bool *is_exact,
-                          mo_exec_plan *plan)
-{
-    for (int i = 0; i < plan->n_outputs; i++)
-        plan->outputs[i].widened =
-            plan->values[plan->outputs[i].value].desc.elem == MO_ELEM_F32 &&
-            !is_exact[plan->outputs[i].value];
-    for (int v = 0; v < plan->n_values; v++)
-        if (plan->values[v].desc.elem == MO_ELEM_F32 && !is_exact[v])
-            plan->values[v].desc.elem = storage_elem;
-    for (int c = 0; c < plan->n_calls; c++)
-        convert_call(plan, storage_elem, &plan->calls[c].call);
-}
-
 mo_status mo_pass_precision(mo_elem storage_elem, const mo_exec_plan *earlier,
                             mo_exec_plan *plan, mo_error *err)
 {
@@ -326,8 +311,18 @@ mo_status mo_pass_precision(mo_elem storage_elem, const mo_exec_plan *earlier,
             plan->values[entries[i].value].constant = made;
     }
     free(entries);
-    if (status == MO_OK)
-        narrow_values(storage_elem, exact.is_exact, plan);
+    if (status == MO_OK) {
+        /* All values but the exact ones, and the programs that read them. */
+        for (int i = 0; i < plan->n_outputs; i++)
+            plan->outputs[i].widened =
+                plan->values[plan->outputs[i].value].desc.elem == MO_ELEM_F32 &&
+                !exact.is_exact[plan->outputs[i].value];
+        for (int v = 0; v < plan->n_values; v++)
+            if (plan->values[v].desc.elem == MO_ELEM_F32 && !exact.is_exact[v])
+                plan->values[v].desc.elem = storage_elem;
+        for (int c = 0; c < plan->n_calls; c++)
+            convert_call(plan, storage_elem, &plan->calls[c].call);
+    }
     free(exact.is_exact);
     return status;
 }

@@ -41,26 +41,15 @@ static bool same_operand(const mo_exec_plan *plan, int a, int b)
            memcmp(p->data, q->data, bytes) == 0;
 }
 
-static bool same_step(const mo_point_step *s, const mo_point_step *t)
-{
-    return s->op == t->op && s->a == t->a && s->b == t->b && s->c == t->c &&
-           memcmp(&s->x, &t->x, sizeof s->x) == 0 &&
-           memcmp(&s->y, &t->y, sizeof s->y) == 0 && s->elem == t->elem;
-}
-
 static bool same_program(const mo_point_program *p, const mo_point_program *q,
                          const mo_shape *shape)
 {
-    bool same = p->n_operands == q->n_operands && p->n_steps == q->n_steps &&
-                p->result == q->result &&
+    bool same = mo_point_program_computes_same(p, q) &&
                 mo_point_access_equal(&p->out, &q->out, shape);
 
     for (int i = 0; same && i < p->n_operands; i++)
-        same = p->operands[i].elem == q->operands[i].elem &&
-               mo_point_access_equal(&p->operands[i].access,
+        same = mo_point_access_equal(&p->operands[i].access,
                                      &q->operands[i].access, shape);
-    for (int i = 0; same && i < p->n_steps; i++)
-        same = same_step(&p->steps[i], &q->steps[i]);
     return same;
 }
 

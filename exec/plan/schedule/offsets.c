@@ -8,6 +8,7 @@
 
 #include "base/ablation.h"
 #include "base/array.h"
+#include "base/minmax.h"
 
 /*
  * Offset assignment by best fit: one buffer after the other goes into the
@@ -186,20 +187,6 @@ static void try_current_order(packing *p, mo_plan_arena_size *packed)
         p->blocks[i].offset = p->offset[i];
 }
 
-/* Moves the first of those on top to the front of the order. */
-static void promote_top(packing *p)
-{
-    int k = 0;
-    const mo_plan_buffer *block;
-
-    while (p->offset[p->order[k] - p->blocks] + aligned_size(p->order[k]) <
-           p->top)
-        k++;
-    block = p->order[k];
-    memmove(p->order + 1, p->order, (size_t) k * sizeof *p->order);
-    p->order[0] = block;
-}
-
 /* Limits on the number of promotions and on the buffers placed for them; on
  * the number of buffers, so that an attempt takes a few milliseconds; and on
  * the overlapping buffers examined, so that all take less than a second where
@@ -211,24 +198,27 @@ enum {
     MAX_EXAMINED = 10000000
 };
 
-static int count_promotions(int n)
-{
-    if (n > MAX_PROMOTED)
-        return 0;
-    return MAX_PLACED / n < MAX_PROMOTIONS ? MAX_PLACED / n : MAX_PROMOTIONS;
-}
-
 /* The current order, and others reached from it by promotions. */
 static void try_order(packing *p, mo_plan_arena_size *packed)
 {
-    int most =
-        mo_ablated(MO_ABLATION_offset_promotions) ? 0 : count_promotions(p->n);
+    int most = mo_ablated(MO_ABLATION_offset_promotions) || p->n > MAX_PROMOTED
+                   ? 0
+                   : mo_min_int(MAX_PLACED / p->n, MAX_PROMOTIONS);
 
     try_current_order(p, packed);
     for (int k = 0; k < most && packed->bytes > packed->bound_bytes &&
                     p->n_examined < MAX_EXAMINED;
          k++) {
-        promote_top(p);
+        const mo_plan_buffer *block;
+        int top = 0;
+
+        while (p->offset[p->order[top] - p->blocks] +
+                   aligned_size(p->order[top]) <
+               p->top)
+            top++;
+        block = p->order[top];
+        memmove(p->order + 1, p->order, (size_t) top * sizeof *p->order);
+        p->order[0] = block;
         try_current_order(p, packed);
     }
 }

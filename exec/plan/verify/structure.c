@@ -309,13 +309,6 @@ static mo_status check_input(const mo_exec_plan *plan, int i, mo_error *err)
     return MO_OK;
 }
 
-static bool is_half_type(const mo_exec_plan *plan, int output)
-{
-    mo_elem elem = plan->values[plan->outputs[output].value].desc.elem;
-
-    return elem == MO_ELEM_F16 || elem == MO_ELEM_BF16;
-}
-
 mo_status mo_verify_transfers_and_io(const mo_exec_plan *plan, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -343,13 +336,18 @@ mo_status mo_verify_transfers_and_io(const mo_exec_plan *plan, mo_error *err)
                             "plan: value %d is an input that nobody feeds", v);
         free(fed);
     }
-    for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
-        if (!is_index(plan->outputs[i].value, plan->n_values))
-            status = mo_fail(err, MO_E_INPUT,
-                             "plan: output %d is no value of it", i);
-        else if (plan->outputs[i].widened && !is_half_type(plan, i))
+    for (int i = 0; i < plan->n_outputs && status == MO_OK; i++) {
+        const mo_plan_output *output = &plan->outputs[i];
+        mo_elem elem;
+
+        if (!is_index(output->value, plan->n_values))
+            return mo_fail(err, MO_E_INPUT, "plan: output %d is no value of it",
+                           i);
+        elem = plan->values[output->value].desc.elem;
+        if (output->widened && elem != MO_ELEM_F16 && elem != MO_ELEM_BF16)
             status = mo_fail(err, MO_E_INPUT,
                              "plan: output %d is widened, but not narrow", i);
+    }
     return status;
 }
 

@@ -1,29 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* States of a slot as files: one .npy for each, in NCHW. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "exec/runtime/joint/slots_internal.h"
 #include "exec/tensor/convert.h"
 #include "exec/tensor/nhwc.h"
 #include "exec/tensor/npy.h"
 
-enum { PATH_SIZE = 4096 };
+enum { PATH_SIZE = 4096, LONGEST_NAME = 200, DIGEST_DIGITS = 17 };
 
 /* "state." and the name, of which all but letters, digits, '.', '_' and '-' is
- * written as %2f. */
+ * written as %2f. Of a name that is too long for a file system its end is
+ * replaced by a digest. */
 static mo_status name_file(const char *folder, const char *state,
                            char path[PATH_SIZE], mo_error *err)
 {
-    int n = snprintf(path, PATH_SIZE, "%s/state.", folder);
+    int n = snprintf(path, PATH_SIZE, "%s/state.", folder), name = n;
 
     for (const char *c = state; *c && n > 0 && n < PATH_SIZE; c++)
         n += snprintf(
             path + n, (size_t) (PATH_SIZE - n),
             isalnum((unsigned char) *c) || strchr("._-", *c) ? "%c" : "%%%02x",
             (unsigned char) *c);
+    if (n > 0 && n < PATH_SIZE && n - name > LONGEST_NAME) {
+        n = name + LONGEST_NAME - DIGEST_DIGITS;
+        n += snprintf(path + n, (size_t) (PATH_SIZE - n), "-%016" PRIx64,
+                      mo_digest_of(state, strlen(state)));
+    }
     if (n > 0 && n < PATH_SIZE)
         n += snprintf(path + n, (size_t) (PATH_SIZE - n), ".npy");
     return n > 0 && n < PATH_SIZE

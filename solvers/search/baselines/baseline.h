@@ -14,7 +14,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "cost/instance.h"
 #include "schedule/heuristic/insertion.h"
+#include "schedule/regime.h"
 #include "solvers/search/method.h"
 
 /* Topological order by Kahn's algorithm with a FIFO queue: order[p] is the op
@@ -55,5 +57,43 @@ bool mo_baseline_should_stop(const mo_method_task *task, int64_t steps, int n,
 
 /* Returns the task's regime for a method that ignores memory. */
 mo_regime mo_baseline_regime_without_memory(const mo_method_task *task);
+
+/* GETF's groups of devices of similar speed, and the group of an op. */
+typedef struct mo_baseline_getf_groups {
+    int n;
+    int *of_device;
+    double *speed; /* by device, relative to the slowest */
+    double *total; /* by group: sum of its devices' speeds */
+} mo_baseline_getf_groups;
+
+/*
+ * The speed of a device is the total time of all ops on the slowest one,
+ * divided by that on this one. With m devices and gamma = log m / log log m
+ * (logarithms to base 2) group g has the speeds from gamma^g up to gamma^(g +
+ * 1), and there are enough groups for speeds up to m; faster devices are in
+ * the last. Up to two devices are one group. The caller calls
+ * mo_baseline_getf_groups_clear().
+ */
+mo_status mo_baseline_getf_groups_make(const mo_instance *x,
+                                       mo_baseline_getf_groups *groups,
+                                       mo_error *err);
+void mo_baseline_getf_groups_clear(mo_baseline_getf_groups *groups);
+
+/* Returns the group of an op of which the LP relaxation puts mass[k] on device
+ * k: of those from the last on that has half of the mass in it or behind it,
+ * the one with the largest total speed, of equals the fastest. */
+int mo_baseline_getf_group_of(const mo_baseline_getf_groups *groups,
+                              const double *mass, int n_devices);
+
+/* PEFT's optimistic cost table (Arabnejad and Barbosa, 2014): a lower bound on
+ * the time after an op on a device if all others were placed freely without
+ * resource conflicts, with mean transfer times.
+ * Allocates *oct_ns, by op and device, op * K + device; the caller frees it. */
+mo_status mo_baseline_oct_make(const mo_instance *x, const mo_regime *regime,
+                               int64_t **oct_ns, mo_error *err);
+
+/* Returns the mean of an op's row, rounded down. */
+int64_t mo_baseline_oct_rank_ns(const mo_instance *x, const int64_t *oct_ns,
+                                int op);
 
 #endif

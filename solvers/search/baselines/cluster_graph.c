@@ -215,16 +215,6 @@ static void merge_op_data(builder *m)
     }
 }
 
-/* What goes from cluster to cluster is one tensor with a row of its own. */
-static void init_flow(mo_instance *x, int flow, const crossing *c)
-{
-    x->flows[flow] = (mo_flow){ c->from, c->to, flow };
-    x->comm.flow_row[flow] = x->comm.tensor_row[flow] = flow;
-    x->tensor_from[flow] = c->from;
-    x->tensor_start[flow] = flow;
-    x->out_start[c->from + 1]++;
-}
-
 static mo_status fill_instance(builder *m, int n, mo_error *err)
 {
     int flow = -1;
@@ -246,8 +236,16 @@ static mo_status fill_instance(builder *m, int n, mo_error *err)
     }
     merge_op_data(m);
     for (int i = 0; i < m->n_crossings; i++) {
-        if (i == 0 || !is_same_pair(&all[i], &all[i - 1]))
-            init_flow(m->x, ++flow, &all[i]);
+        if (i == 0 || !is_same_pair(&all[i], &all[i - 1])) {
+            /* What goes from cluster to cluster is one tensor with a row of its
+             * own. */
+            flow++;
+            m->x->flows[flow] = (mo_flow){ all[i].from, all[i].to, flow };
+            m->x->comm.flow_row[flow] = m->x->comm.tensor_row[flow] = flow;
+            m->x->tensor_from[flow] = all[i].from;
+            m->x->tensor_start[flow] = flow;
+            m->x->out_start[all[i].from + 1]++;
+        }
         const crossing *c = &all[i];
         const mo_instance *whole = m->whole;
         int64_t bytes = whole->tensor_bytes[c->tensor];

@@ -93,19 +93,11 @@ static mo_status run_job(void *self, int item, const mo_stop *stop,
 static mo_status merge_job(void *self, const mo_stop *stop, mo_error *err)
 {
     list_job *m = self;
-    mo_status status = MO_OK;
+    mo_status status = mo_search_primal_jobs_merge(
+        m->search, m->items, m->n, "list scheduling of segments", err);
 
     (void) stop;
-    for (size_t i = 0; i < m->n; i++) {
-        mo_status merged = mo_search_primal_job_merge(
-            m->search, &m->items[i], status == MO_OK ? err : NULL);
-
-        status = status == MO_OK ? merged : status;
-    }
     m->n = 0;
-    if (status == MO_OK)
-        status = mo_search_update_bounds(m->search,
-                                         "list scheduling of segments", err);
     return status;
 }
 

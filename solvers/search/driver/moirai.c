@@ -104,14 +104,6 @@ static mo_status open_jobs(search *m, mo_error *err)
     return status;
 }
 
-static void close_jobs(search *m)
-{
-    for (int i = 0; i < m->n_jobs; i++)
-        m->jobs[i].job->close(m->jobs[i].self);
-    mo_search_ledger_clear(&m->ledger);
-    free(m->jobs);
-}
-
 /* Returns the work that is left to the search. */
 static int64_t work_left(const search *m)
 {
@@ -318,7 +310,10 @@ static mo_status run_rounds(mo_search_state *s, int *rounds, mo_error *err)
     if (status == MO_OK && work_left(&m) == 0 && !mo_search_is_done(s) &&
         !mo_stop_reached(task->stop))
         status = run_round(&m, CLOSING, &any, err);
-    close_jobs(&m);
+    for (int i = 0; i < m.n_jobs; i++)
+        m.jobs[i].job->close(m.jobs[i].self);
+    mo_search_ledger_clear(&m.ledger);
+    free(m.jobs);
     return status;
 }
 

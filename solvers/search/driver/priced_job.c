@@ -49,11 +49,6 @@ enum {
  * next. */
 #define FIRST_EXPECTED_GAIN 0.15
 
-static bool has_equal_branches(const mo_forkjoin *fork)
-{
-    return fork && mo_forkjoin_has_many_equal_branches(fork);
-}
-
 typedef struct option {
     int cls, boundary;
     double gain_ns;
@@ -166,7 +161,7 @@ static int compare_options(const void *a, const void *b)
  * Where branches are equal, jobs differ enough to go on. */
 static double expected_gain_at(const pricing *p, int cls, int level)
 {
-    if (has_equal_branches(p->s->forks[cls]))
+    if (mo_forkjoin_has_many_equal_branches(p->s->forks[cls]))
         return FIRST_EXPECTED_GAIN / (1 << mo_min_int(level, LAST_GAIN_LEVEL));
     return level < MAX_LEVEL ? FIRST_EXPECTED_GAIN / (1 << level) : 0;
 }
@@ -224,17 +219,6 @@ static mo_status open_pricing(pricing *p, const mo_search_state *s,
                    p->swap_ns && p->count && p->options
                ? MO_OK
                : mo_fail_memory(err);
-}
-
-static void close_pricing(pricing *p)
-{
-    free(p->cost_ns);
-    free(p->slack_ns);
-    free(p->before_ns);
-    free(p->behind_ns);
-    free(p->swap_ns);
-    free(p->count);
-    free(p->options);
 }
 
 /* A segment of the incumbent, for a job that fills up the devices. */
@@ -355,7 +339,7 @@ static mo_search_primal_job make_job(const mo_decomp_class *cls,
                                  .seed = seed,
                                  .fork = fork };
 
-    if (!has_equal_branches(fork)) {
+    if (!mo_forkjoin_has_many_equal_branches(fork)) {
         job.effort = moves_for(cls, level);
         return job;
     }
@@ -423,7 +407,7 @@ static mo_status add_starts(priced_job *m, mo_error *err)
     for (int i = 0; i < m->n && status == MO_OK; i++) {
         int cls = m->items[i].cls;
 
-        if (!has_equal_branches(s->forks[cls]))
+        if (!mo_forkjoin_has_many_equal_branches(s->forks[cls]))
             continue;
         if (!m->starts[cls] && n_starts++ < MAX_STARTS)
             status = mo_primal_load_start_new(
@@ -488,7 +472,13 @@ static mo_status plan_job(void *self, const mo_search_grant *grant, int *n,
         list_options(&p, find_slack(&p));
         add_priced_items(m, &p, grant->seed, grant->work - fill_work);
     }
-    close_pricing(&p);
+    free(p.cost_ns);
+    free(p.slack_ns);
+    free(p.before_ns);
+    free(p.behind_ns);
+    free(p.swap_ns);
+    free(p.count);
+    free(p.options);
     if (status == MO_OK)
         status = add_starts(m, err);
     if (status == MO_OK && fill_work > 0)

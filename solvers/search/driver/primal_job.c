@@ -637,6 +637,21 @@ mo_status mo_search_primal_job_merge(mo_search_state *s,
     return status;
 }
 
+mo_status mo_search_primal_jobs_merge(mo_search_state *s,
+                                      mo_search_primal_job *items, size_t n,
+                                      const char *what, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < n; i++) {
+        mo_status merged = mo_search_primal_job_merge(
+            s, &items[i], status == MO_OK ? err : NULL);
+
+        status = status == MO_OK ? merged : status;
+    }
+    return status == MO_OK ? mo_search_update_bounds(s, what, err) : status;
+}
+
 void mo_search_primal_job_clear(mo_search_primal_job *it)
 {
     mo_schedule_free(it->schedule);

@@ -10,6 +10,7 @@
 #define MO_SOLVERS_SEARCH_DRIVER_PRIMAL_JOB_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -99,6 +100,12 @@ mo_status mo_search_primal_job_run(const mo_decomp_classes *classes,
  * Not thread-safe: call it in the order in which the jobs were planned. */
 mo_status mo_search_primal_job_merge(mo_search_state *search,
                                      mo_search_primal_job *it, mo_error *err);
+
+/* Merges n jobs, all of them also after a failure, and updates the bounds; what
+ * found the schedules is reported as `what`. */
+mo_status mo_search_primal_jobs_merge(mo_search_state *search,
+                                      mo_search_primal_job *items, size_t n,
+                                      const char *what, mo_error *err);
 
 /* Frees the results of a job that is not merged. */
 void mo_search_primal_job_clear(mo_search_primal_job *it);

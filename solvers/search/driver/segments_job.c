@@ -65,12 +65,6 @@ static int64_t anneal_moves(const mo_decomp_class *cls, int level)
     return moves + 1;
 }
 
-/* Returns whether the largest block has many equal branches. */
-static bool has_equal_branches(const mo_search_state *s, int cls)
-{
-    return s->forks[cls] && mo_forkjoin_has_many_equal_branches(s->forks[cls]);
-}
-
 /* Where branches differ, exact search succeeds at once or not at all, even
  * with many ops: a short run shows it. */
 static bool is_exact_next(const mo_search_state *s,
@@ -82,7 +76,7 @@ static bool is_exact_next(const mo_search_state *s,
         return true;
     if (level == 1)
         return cls->n <= SHORT_EXACT_MAX_OPS && s->forks[chosen->cls] &&
-               !has_equal_branches(s, chosen->cls);
+               !mo_forkjoin_has_many_equal_branches(s->forks[chosen->cls]);
     return level % 2 == 0 && (cls->n <= MO_SEARCH_EXACT_RARE_MAX_OPS ||
                               cls->boundaries[chosen->boundary].exact_pays);
 }
@@ -179,7 +173,7 @@ static mo_status find_target_range(const mo_search_state *s,
 static bool is_halving_next(const mo_search_state *s, int number, int copy,
                             int level)
 {
-    if (!has_equal_branches(s, number) || level == 1)
+    if (!mo_forkjoin_has_many_equal_branches(s->forks[number]) || level == 1)
         return false;
     if (level <= HALVING_LEVELS)
         return level % 2 == 0 || copy > 0;
@@ -189,7 +183,8 @@ static bool is_halving_next(const mo_search_state *s, int number, int copy,
 static int patience_for(const mo_search_state *s, int number,
                         mo_search_primal_algo how, int level)
 {
-    if (!has_equal_branches(s, number) || level <= HALVING_LEVELS)
+    if (!mo_forkjoin_has_many_equal_branches(s->forks[number]) ||
+        level <= HALVING_LEVELS)
         return 0;
     return how == MO_SEARCH_PRIMAL_HALVING ? HALVING_PATIENCE : ANNEAL_PATIENCE;
 }
@@ -214,14 +209,6 @@ static mo_search_primal_algo choose_algo(const mo_search_state *s,
     return MO_SEARCH_PRIMAL_ANNEAL;
 }
 
-/* Late runs are short; their last start goes on alone. */
-static int64_t halving_moves(const mo_decomp_class *cls, int level)
-{
-    int doublings = level > HALVING_LEVELS ? 0 : level - 2;
-
-    return ((int64_t) HALVING_WORK << doublings) / cls->n + 1;
-}
-
 /* Moves for each op of a block, or, divided by ops, of the whole. */
 static int64_t spine_effort(const mo_decomp_class *cls,
                             mo_search_primal_algo how, int level)
@@ -240,11 +227,17 @@ static int64_t effort_for(const mo_search_state *s,
 {
     const mo_decomp_class *cls = &s->classes->classes[chosen->cls];
     bool is_short =
-        has_equal_branches(s, chosen->cls) && level > HALVING_LEVELS;
+        mo_forkjoin_has_many_equal_branches(s->forks[chosen->cls]) &&
+        level > HALVING_LEVELS;
 
     switch (how) {
     case MO_SEARCH_PRIMAL_HALVING:
-        return halving_moves(cls, level);
+        /* Late runs are short; their last start goes on alone. */
+        return (level > HALVING_LEVELS
+                    ? HALVING_WORK
+                    : (int64_t) HALVING_WORK << (level - 2)) /
+                   cls->n +
+               1;
     case MO_SEARCH_PRIMAL_EXACT:
         return (int64_t) (cls->n > MO_SEARCH_EXACT_MAX_OPS ? LARGE_EXACT_NODES
                                                            : EXACT_NODES)
@@ -273,21 +266,21 @@ static mo_status choose_job(const mo_search_state *s,
     mo_search_primal_algo how = choose_algo(s, chosen, copy, level);
     bool is_late = level > HALVING_LEVELS, is_last = copy == MAX_COPIES - 1;
 
-    *it = (mo_search_primal_job){ .cls = chosen->cls,
-                                  .boundary = chosen->boundary,
-                                  .how = how,
-                                  .effort = effort_for(s, chosen, how, level),
-                                  .seed = seed,
-                                  .anew = how == MO_SEARCH_PRIMAL_ANNEAL &&
-                                          level > 3 && copy % 2 == 0 &&
-                                          !has_equal_branches(s, chosen->cls),
-                                  .fork = s->forks[chosen->cls],
-                                  .stay = is_late && !is_last,
-                                  .patience =
-                                      patience_for(s, chosen->cls, how, level),
-                                  .solver = task->assist,
-                                  .found = task->found,
-                                  .seconds = level };
+    *it = (mo_search_primal_job){
+        .cls = chosen->cls,
+        .boundary = chosen->boundary,
+        .how = how,
+        .effort = effort_for(s, chosen, how, level),
+        .seed = seed,
+        .anew = how == MO_SEARCH_PRIMAL_ANNEAL && level > 3 && copy % 2 == 0 &&
+                !mo_forkjoin_has_many_equal_branches(s->forks[chosen->cls]),
+        .fork = s->forks[chosen->cls],
+        .stay = is_late && !is_last,
+        .patience = patience_for(s, chosen->cls, how, level),
+        .solver = task->assist,
+        .found = task->found,
+        .seconds = level
+    };
     if (how == MO_SEARCH_PRIMAL_HALVING)
         return find_target_range(s, it, err);
     if (how == MO_SEARCH_PRIMAL_ANNEAL && copy % 2 == 1 && s->blocks &&
@@ -415,20 +408,14 @@ static mo_status merge_job(void *self, const mo_stop *stop, mo_error *err)
 {
     segments_job *m = self;
     double done = (double) atomic_load(stop->work);
-    mo_status status = MO_OK;
+    mo_status status;
 
     if (m->planned > 0)
         m->ratio = fmax(LEAST_RATIO,
                         fmin(MOST_RATIO, (m->ratio + done / m->planned) / 2));
-    for (int i = 0; i < m->n; i++) {
-        mo_status merged = mo_search_primal_job_merge(
-            m->search, &m->items[i], status == MO_OK ? err : NULL);
-
-        status = status == MO_OK ? merged : status;
-    }
+    status = mo_search_primal_jobs_merge(m->search, m->items, (size_t) m->n,
+                                         "improving segments", err);
     m->n = 0;
-    if (status == MO_OK)
-        status = mo_search_update_bounds(m->search, "improving segments", err);
     return status;
 }
 

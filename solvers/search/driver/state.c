@@ -52,19 +52,6 @@ static void add_bytes(int64_t *sum, int64_t bytes)
         *sum = INT64_MAX;
 }
 
-/* Returns an upper bound on the bytes that can be on one device at once. */
-static int64_t max_device_bytes(const mo_instance *x, mo_memory memory)
-{
-    int64_t sum = 0;
-
-    for (int i = 0; i < x->n; i++)
-        add_bytes(&sum, x->memory_bytes[i]);
-    for (int t = 0; t < x->n_tensors && memory == MO_MEMORY_LIVE; t++)
-        for (int q = x->tensor_start[t]; q <= x->tensor_start[t + 1]; q++)
-            add_bytes(&sum, x->tensor_bytes[t]);
-    return sum;
-}
-
 static mo_status decompose(mo_search_state *s, bool use_cuts, mo_error *err)
 {
     mo_status status =
@@ -109,7 +96,7 @@ static int64_t shortest_path_ns(mo_search_state *s, bool upper)
 mo_status mo_search_state_open(const mo_method_task *task, mo_search_state *s,
                                mo_error *err)
 {
-    int64_t bytes;
+    int64_t bytes = 0;
     bool matters = false;
     mo_status status;
 
@@ -119,7 +106,13 @@ mo_status mo_search_state_open(const mo_method_task *task, mo_search_state *s,
                             .begin_ns = mo_stop_clock_ns(),
                             .hoped = 1,
                             .upper_path_ns = INT64_MAX };
-    bytes = max_device_bytes(s->x, s->regime.memory);
+    /* An upper bound on what can be on one device at once. */
+    for (int i = 0; i < s->x->n; i++)
+        add_bytes(&bytes, s->x->memory_bytes[i]);
+    for (int t = 0; t < s->x->n_tensors && s->regime.memory == MO_MEMORY_LIVE;
+         t++)
+        for (int q = s->x->tensor_start[t]; q <= s->x->tensor_start[t + 1]; q++)
+            add_bytes(&bytes, s->x->tensor_bytes[t]);
     for (int k = 0; k < s->x->n_devices; k++)
         matters = matters || bytes > s->x->capacity_bytes[k];
     s->memory_matters = matters && s->regime.memory != MO_MEMORY_NONE;

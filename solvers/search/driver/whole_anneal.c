@@ -42,9 +42,14 @@ static mo_status begin_cycle(mo_search_anneal_pool *m, const mo_instance *x,
     return status;
 }
 
-/* The shortest first; of equal ones the order stays. */
-static void sort_schedules(mo_search_anneal_pool *m)
+/* After PASSES the worse half is dropped; the last one begins a new cycle of
+ * longer runs. */
+static mo_status end_pass(mo_search_anneal_pool *m, const mo_instance *x,
+                          mo_error *err)
 {
+    int n_left = m->n / 2;
+
+    /* The shortest first; of equal ones the order stays. */
     for (int i = 1; i < m->n; i++)
         for (int j = i; j > 0 && m->schedules[j]->makespan_ns <
                                      m->schedules[j - 1]->makespan_ns;
@@ -54,16 +59,6 @@ static void sort_schedules(mo_search_anneal_pool *m)
             m->schedules[j] = m->schedules[j - 1];
             m->schedules[j - 1] = s;
         }
-}
-
-/* After PASSES the worse half is dropped; the last one begins a new cycle of
- * longer runs. */
-static mo_status end_pass(mo_search_anneal_pool *m, const mo_instance *x,
-                          mo_error *err)
-{
-    int n_left = m->n / 2;
-
-    sort_schedules(m);
     m->next = 0;
     if (++m->n_passes % PASSES != 0)
         return MO_OK;

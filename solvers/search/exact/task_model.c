@@ -12,15 +12,16 @@
  * (task_model_resources.c) follow.
  */
 
-void mo_exact_build_clause(mo_exact_builder *b, const int *literals, int n)
+/* Marks the model infeasible if the clause contradicts level 0. */
+static void add_clause(mo_exact_builder *b, const int *literals, int n)
 {
     if (!mo_exact_core_add_root_clause(b->core, literals, n))
         b->m->is_impossible = true;
 }
 
-void mo_exact_build_binary_clause(mo_exact_builder *b, int l0, int l1)
+static void add_binary_clause(mo_exact_builder *b, int l0, int l1)
 {
-    mo_exact_build_clause(b, (int[]){ l0, l1 }, 2);
+    add_clause(b, (int[]){ l0, l1 }, 2);
 }
 
 static mo_status add_task(mo_exact_builder *b, mo_exact_task task,
@@ -92,10 +93,9 @@ static mo_status add_flow_task(mo_exact_builder *b, int flow, mo_error *err)
             continue;
         mode.literal = 2 * mo_exact_core_new_variable(b->core);
         mode.length_ns = mo_instance_flow_ns(m->x, flow, from, to);
-        mo_exact_build_binary_clause(b, mode.literal ^ 1, x_from);
-        mo_exact_build_binary_clause(b, mode.literal ^ 1, x_to);
-        mo_exact_build_clause(b, (int[]){ mode.literal, x_from ^ 1, x_to ^ 1 },
-                              3);
+        add_binary_clause(b, mode.literal ^ 1, x_from);
+        add_binary_clause(b, mode.literal ^ 1, x_to);
+        add_clause(b, (int[]){ mode.literal, x_from ^ 1, x_to ^ 1 }, 3);
         *mo_exact_transfer_mode_slot(b, flow, from, to) = (int) m->n_modes;
         status = add_mode(b, mode, err);
     }
@@ -120,25 +120,24 @@ static mo_status add_tensor_mode(mo_exact_builder *b, int tensor, int from,
 
         for (int i = 0; i < n; i++)
             if (x_from == MO_EXACT_NO_LITERAL)
-                mo_exact_build_binary_clause(b, mode.literal ^ 1,
-                                             readers[i] ^ 1);
+                add_binary_clause(b, mode.literal ^ 1, readers[i] ^ 1);
             else
-                mo_exact_build_clause(
+                add_clause(
                     b, (int[]){ mode.literal ^ 1, x_from, readers[i] ^ 1 }, 3);
         if (x_from != MO_EXACT_NO_LITERAL)
-            mo_exact_build_binary_clause(b, mode.literal, x_from ^ 1);
+            add_binary_clause(b, mode.literal, x_from ^ 1);
         readers[n] = mode.literal;
-        mo_exact_build_clause(b, readers, n + 1);
+        add_clause(b, readers, n + 1);
     } else {
         /* mode.literal <=> x_from and one of the n readers in b->clause. */
         int *readers = b->clause;
 
-        mo_exact_build_binary_clause(b, mode.literal ^ 1, x_from);
+        add_binary_clause(b, mode.literal ^ 1, x_from);
         for (int i = 0; i < n; i++)
-            mo_exact_build_clause(
-                b, (int[]){ mode.literal, x_from ^ 1, readers[i] ^ 1 }, 3);
+            add_clause(b, (int[]){ mode.literal, x_from ^ 1, readers[i] ^ 1 },
+                       3);
         readers[n] = mode.literal ^ 1;
-        mo_exact_build_clause(b, readers, n + 1);
+        add_clause(b, readers, n + 1);
     }
     *mo_exact_transfer_mode_slot(b, tensor, from, to) = (int) m->n_modes;
     return add_mode(b, mode, err);
@@ -229,10 +228,10 @@ static mo_status build_model(mo_exact_builder *b, mo_error *err)
                 continue;
             place[k] = 2 * mo_exact_core_new_variable(b->core);
             for (int i = 0; i < n; i++)
-                mo_exact_build_binary_clause(b, place[k] ^ 1, b->clause[i] ^ 1);
+                add_binary_clause(b, place[k] ^ 1, b->clause[i] ^ 1);
             b->clause[n++] = place[k];
         }
-        mo_exact_build_clause(b, b->clause, n);
+        add_clause(b, b->clause, n);
     }
     for (int i = 0; i < b->m->x->n && status == MO_OK; i++)
         status = add_op_task(b, i, err);

@@ -15,10 +15,6 @@ typedef struct mo_exact_builder {
     int *clause;        /* buffer for one clause */
 } mo_exact_builder;
 
-/* Adds the clause; marks the model infeasible if it contradicts level 0. */
-void mo_exact_build_clause(mo_exact_builder *b, const int *literals, int n);
-void mo_exact_build_binary_clause(mo_exact_builder *b, int l0, int l1);
-
 /* Returns the entry of an item's mode from one device to another. */
 int *mo_exact_transfer_mode_slot(const mo_exact_builder *b, int item, int from,
                                  int to);

@@ -8,12 +8,13 @@
 
 /* Grows *items to room entries; on failure *items stays valid and owned by lp.
  * */
-static mo_status reserve_doubles(double **items, size_t room, mo_error *err)
+static mo_status reserve(void **items, size_t item_size, size_t room,
+                         mo_error *err)
 {
     void *more = NULL;
     size_t size;
 
-    if (mo_size_mul(room, sizeof **items, &size))
+    if (mo_size_mul(room, item_size, &size))
         more = realloc(*items, size);
     if (!more)
         return mo_fail_memory(err);
@@ -21,17 +22,14 @@ static mo_status reserve_doubles(double **items, size_t room, mo_error *err)
     return MO_OK;
 }
 
+static mo_status reserve_doubles(double **items, size_t room, mo_error *err)
+{
+    return reserve((void **) items, sizeof **items, room, err);
+}
+
 static mo_status reserve_ints(int **items, size_t room, mo_error *err)
 {
-    void *more = NULL;
-    size_t size;
-
-    if (mo_size_mul(room, sizeof **items, &size))
-        more = realloc(*items, size);
-    if (!more)
-        return mo_fail_memory(err);
-    *items = more;
-    return MO_OK;
+    return reserve((void **) items, sizeof **items, room, err);
 }
 
 static mo_status reserve_rows(mo_lp_simplex *lp, size_t room, mo_error *err)

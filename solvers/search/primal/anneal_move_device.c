@@ -25,8 +25,16 @@ static void renew_send_keys(mo_primal_anneal_state *w, int op)
                                           w->at->key[x->flows[q].to]);
 }
 
-void mo_primal_anneal_add_room(mo_primal_anneal_state *w, int device,
-                               int64_t bytes)
+/* Returns whether the unit is in the proposal. */
+static bool has_moved(const mo_primal_anneal_state *w, int unit)
+{
+    for (int i = 0; i < w->n_moves; i++)
+        if (w->moves[i].unit == unit)
+            return true;
+    return false;
+}
+
+static void add_room(mo_primal_anneal_state *w, int device, int64_t bytes)
 {
     w->overflow_bytes += mo_min_i64(w->room_bytes[device], 0);
     w->room_bytes[device] += bytes;
@@ -42,8 +50,8 @@ bool mo_primal_anneal_move_unit(mo_primal_anneal_state *w, int op, int device)
         w->n_moves == w->units->n)
         return false;
     w->moves[w->n_moves++] = (mo_primal_anneal_unit_move){ unit, from, device };
-    mo_primal_anneal_add_room(w, from, w->units->bytes[unit]);
-    mo_primal_anneal_add_room(w, device, -w->units->bytes[unit]);
+    add_room(w, from, w->units->bytes[unit]);
+    add_room(w, device, -w->units->bytes[unit]);
     for (int j = w->units->start[unit]; j < w->units->start[unit + 1]; j++)
         mo_incremental_sim_place_op(w->trial, w->units->ops[j], device);
     for (int j = w->units->start[unit]; j < w->units->start[unit + 1]; j++)
@@ -72,13 +80,15 @@ void mo_primal_anneal_reject(mo_primal_anneal_state *w)
     while (w->n_moves > 0) {
         const mo_primal_anneal_unit_move *move = &w->moves[--w->n_moves];
 
-        mo_primal_anneal_add_room(w, move->to, w->units->bytes[move->unit]);
-        mo_primal_anneal_add_room(w, move->from, -w->units->bytes[move->unit]);
+        add_room(w, move->to, w->units->bytes[move->unit]);
+        add_room(w, move->from, -w->units->bytes[move->unit]);
     }
     mo_incremental_sim_rollback(w->trial);
 }
 
-int mo_primal_anneal_choose_device(mo_primal_anneal_state *w, int op)
+/* Returns another device than the op's own: that of a random input or reader,
+ * or a random one. */
+static int choose_device(mo_primal_anneal_state *w, int op)
 {
     const mo_instance *x = w->x;
     int n_in = x->in_start[op + 1] - x->in_start[op];
@@ -117,7 +127,7 @@ static bool swap_with_op_of(mo_primal_anneal_state *w, int op, int device)
 
 bool mo_primal_anneal_move_op(mo_primal_anneal_state *w, int op)
 {
-    int device = mo_primal_anneal_choose_device(w, op);
+    int device = choose_device(w, op);
     int unit = w->units->of_op[op];
 
     if (mo_primal_anneal_has_room(w, unit, device) ||
@@ -231,8 +241,7 @@ bool mo_primal_anneal_move_group(mo_primal_anneal_state *w, int op)
     while (most < LARGEST_SET && mo_primal_anneal_random_below(w, SET_ENDS) > 0)
         most++;
     n = grow_set(w, op, most);
-    device = mo_primal_anneal_choose_device(
-        w, w->set[mo_primal_anneal_random_below(w, n)]);
+    device = choose_device(w, w->set[mo_primal_anneal_random_below(w, n)]);
     if (!mo_primal_anneal_may_eject(w))
         return move_set(w, n, device) > 0;
     for (int i = 0; i < n; i++)
@@ -254,8 +263,7 @@ static int find_counterpart(mo_primal_anneal_state *w, int device, int home,
         int64_t less_ns = there_ns - mo_instance_p_ns(w->x, op, device);
         int64_t worst_ns = mo_max_i64(more_ns, less_ns);
 
-        if (w->at->device[op] != device ||
-            mo_primal_anneal_has_moved(w, w->units->of_op[op]) ||
+        if (w->at->device[op] != device || has_moved(w, w->units->of_op[op]) ||
             w->units->pin[w->units->of_op[op]] != MO_FREE ||
             worst_ns >= least_ns)
             continue;
@@ -268,7 +276,7 @@ static int find_counterpart(mo_primal_anneal_state *w, int device, int home,
 bool mo_primal_anneal_move_exchange(mo_primal_anneal_state *w, int op)
 {
     int home = w->at->device[op], n, other;
-    int device = mo_primal_anneal_choose_device(w, op);
+    int device = choose_device(w, op);
     int64_t home_ns = 0, there_ns = 0;
 
     n = grow_set(w, op, 1 + mo_primal_anneal_random_below(w, LARGEST_PART));
@@ -324,14 +332,6 @@ bool mo_primal_anneal_may_eject(mo_primal_anneal_state *w)
            (!w->options->oscillate || mo_primal_anneal_random_below(w, 2) == 0);
 }
 
-bool mo_primal_anneal_has_moved(const mo_primal_anneal_state *w, int unit)
-{
-    for (int i = 0; i < w->n_moves; i++)
-        if (w->moves[i].unit == unit)
-            return true;
-    return false;
-}
-
 /* Returns a random unit of the device that has at least so many bytes and is
  * not in the proposal, else one with fewer; -1: none. */
 static int choose_ejected(mo_primal_anneal_state *w, int device, int64_t bytes)
@@ -344,7 +344,7 @@ static int choose_ejected(mo_primal_anneal_state *w, int device, int64_t bytes)
 
         if (units->bytes[unit] == 0 || units->pin[unit] != MO_FREE ||
             mo_primal_anneal_unit_device(w, unit) != device ||
-            mo_primal_anneal_has_moved(w, unit))
+            has_moved(w, unit))
             continue;
         if (units->bytes[unit] >= bytes)
             return unit;
@@ -362,8 +362,7 @@ static int choose_room(mo_primal_anneal_state *w, int unit, int home)
     if (mo_primal_anneal_has_room(w, unit, home) &&
         mo_primal_anneal_random_below(w, HOME_OF) > 0)
         return home;
-    to =
-        mo_primal_anneal_choose_device(w, w->units->ops[w->units->start[unit]]);
+    to = choose_device(w, w->units->ops[w->units->start[unit]]);
     if (mo_primal_anneal_has_room(w, unit, to))
         return to;
     to = mo_primal_anneal_random_below(w, n);

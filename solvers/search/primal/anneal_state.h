@@ -129,17 +129,6 @@ bool mo_primal_anneal_eject(mo_primal_anneal_state *w);
 /* Draws whether a proposal ejects others; beyond memory some do not. */
 bool mo_primal_anneal_may_eject(mo_primal_anneal_state *w);
 
-/* Returns whether the unit is in the proposal. */
-bool mo_primal_anneal_has_moved(const mo_primal_anneal_state *w, int unit);
-
-/* Returns another device than the op's own: that of a random input or reader,
- * or a random one. */
-int mo_primal_anneal_choose_device(mo_primal_anneal_state *w, int op);
-
-/* Adds bytes to the room of a device. */
-void mo_primal_anneal_add_room(mo_primal_anneal_state *w, int device,
-                               int64_t bytes);
-
 /* Moves of placements; they return as mo_primal_anneal_propose(). */
 bool mo_primal_anneal_move_op(mo_primal_anneal_state *w, int op);
 bool mo_primal_anneal_move_group(mo_primal_anneal_state *w, int op);

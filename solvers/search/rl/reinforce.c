@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "base/out.h"
 #include "base/parallel_for.h"
-#include "solvers/search/rl/nn/adam.h"
+#include "solvers/search/rl/nn/params.h"
 #include "solvers/search/rl/nn/real.h"
 #include "solvers/search/rl/reinforce.h"
-#include "solvers/search/rl/return_baseline.h"
+#include "solvers/search/rl/evaluator.h"
 
 /* Episodes of a batch. */
 enum { BATCH_SIZE = 8 };
@@ -364,15 +364,6 @@ static mo_status process_batch(trainer *s, bool *whole, mo_error *err)
     return MO_OK;
 }
 
-static bool should_continue(const trainer *s)
-{
-    if (s->batch == 0)
-        return true;
-    if (s->task->rounds > 0 && s->batch >= s->task->rounds)
-        return false;
-    return !mo_stop_reached(s->task->stop);
-}
-
 /* Where the fastest device has no room for all another one may have. */
 static mo_status evaluate_initial(trainer *s, mo_error *err)
 {
@@ -410,9 +401,13 @@ static mo_status run_training(trainer *s, mo_error *err)
 
     if (status == MO_OK)
         start_run(s);
-    for (; should_continue(s) && status == MO_OK; s->batch++) {
+    for (; status == MO_OK; s->batch++) {
         bool whole = false;
 
+        if (s->batch > 0 &&
+            ((s->task->rounds > 0 && s->batch >= s->task->rounds) ||
+             mo_stop_reached(s->task->stop)))
+            break;
         mo_parallel_for(s->n_workers, BATCH_SIZE, sample_one, s);
         status = process_batch(s, &whole, err);
         if (status != MO_OK || !whole || !s->trains)

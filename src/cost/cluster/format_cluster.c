@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cost/xml/attribute_reader.h"
+#include "cost/xml/row_reader.h"
 #include "cost/cluster/cluster_format.h"
 #include "cost/cluster/cpu_list.h"
 
@@ -447,19 +448,12 @@ static mo_status read_link(own *o, const mo_xml_element *element, mo_error *err)
     return add_link(o, &a, err);
 }
 
-static bool is_foreign(const own *o, const mo_xml_element *element)
-{
-    if (!o->space || !element->space)
-        return o->space != element->space;
-    return strcmp(o->space, element->space) != 0;
-}
-
 static mo_status start(void *state, const mo_xml_element *element,
                        mo_error *err)
 {
     own *o = state;
 
-    if (o->skipped > 0 || is_foreign(o, element)) {
+    if (o->skipped > 0 || mo_xml_is_foreign(o->space, element)) {
         o->skipped++;
         return MO_OK;
     }

@@ -34,27 +34,6 @@ typedef struct comms {
     size_t sizes_room;
 } comms;
 
-/* Returns the time that the file gives for the edge, or NAN. */
-static double given_ns(const mo_graph *g, int edge,
-                       const mo_instance_pair_class *cls)
-{
-    double us = NAN;
-
-    for (int i = 0; i < 3 && isnan(us); i++)
-        if (cls->columns[i] >= 0)
-            us = mo_graph_comm_us(g, edge, cls->columns[i]);
-    return us * 1000;
-}
-
-static double modelled_ns(const comms *c, int64_t bytes, int cls)
-{
-    int pair = c->classes.example[cls], n = c->m->cluster->n_devices;
-
-    return mo_predict_message_ns(c->m->cluster, c->m->routes,
-                                 c->m->options->profile, pair / n, pair % n,
-                                 bytes);
-}
-
 /* Edges of one tensor have the same size, whichever of them has it in the
  * file. */
 static int64_t bytes_of(const mo_graph *g, int edge)
@@ -119,11 +98,21 @@ static mo_status add_edge(comms *c, int edge, mo_error *err)
     int64_t bytes = bytes_of(g, edge), runs = runs_of(g, edge);
 
     for (int cls = 1; cls < c->classes.n && runs > 0; cls++) {
-        double ns = given_ns(g, edge, &c->classes.classes[cls]);
+        const int *columns = c->classes.classes[cls].columns;
+        double us = NAN, ns; /* that the file gives for the edge, or NAN */
         int64_t rounded;
 
-        if (isnan(ns))
-            ns = modelled_ns(c, bytes, cls);
+        for (int i = 0; i < 3 && isnan(us); i++)
+            if (columns[i] >= 0)
+                us = mo_graph_comm_us(g, edge, columns[i]);
+        ns = us * 1000;
+        if (isnan(ns)) {
+            int pair = c->classes.example[cls], n = c->m->cluster->n_devices;
+
+            ns = mo_predict_message_ns(c->m->cluster, c->m->routes,
+                                       c->m->options->profile, pair / n,
+                                       pair % n, bytes);
+        }
         if (isnan(ns))
             return no_time(c, edge, cls, err);
         rounded = mo_instance_maker_round(ns);

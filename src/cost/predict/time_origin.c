@@ -95,20 +95,15 @@ static mo_time_limit limit_of(const mo_predictor *predictor,
                                   : MO_TIME_LIMIT_MEMORY;
 }
 
-static bool is_product(mo_class class)
-{
-    return class == MO_CLASS_MATMUL || class == MO_CLASS_CONVOLUTION ||
-           class == MO_CLASS_ATTENTION;
-}
-
 mo_time_origin mo_time_origin_predicted(const mo_predictor *predictor,
                                         const mo_predictor_input *input,
                                         const mo_device *device, double us)
 {
-    return (mo_time_origin){
-        predictor->is_wave ? MO_TIME_SCALED : MO_TIME_PREDICTED,
-        limit_of(predictor, input, device, us),
-        is_product(input->work.class) ? input->work.math : MO_MATH_F32,
-        typical_error(predictor, &input->work, device)
-    };
+    return (mo_time_origin){ predictor->is_wave ? MO_TIME_SCALED
+                                                : MO_TIME_PREDICTED,
+                             limit_of(predictor, input, device, us),
+                             mo_numeric_is_product(input->work.class)
+                                 ? input->work.math
+                                 : MO_MATH_F32,
+                             typical_error(predictor, &input->work, device) };
 }

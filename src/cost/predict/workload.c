@@ -94,18 +94,14 @@ static void set_input(const mo_graph *g, const mo_edge *edge, int src_port,
     set_tensor(&g->ops[edge->from], src_port, edge->bytes, &in->inputs[port]);
 }
 
-/* Of a mixture of experts only the chosen ones are read. */
-static double weights_read(const mo_op *op)
-{
-    double held = (double) op->weight_bytes;
-
-    return op->bytes > 0 && op->bytes < held ? op->bytes : held;
-}
-
 static void set_kernel_shape(const mo_graph *g, int id, mo_workload *work)
 {
     const mo_op *op = &g->ops[id];
-    mo_kernel_operands in = { .weight_bytes = weights_read(op) };
+    double held = (double) op->weight_bytes;
+    /* Of a mixture of experts only the chosen ones are read. */
+    mo_kernel_operands in = { .weight_bytes = op->bytes > 0 && op->bytes < held
+                                                  ? op->bytes
+                                                  : held };
     unsigned taken = 0;
     mo_weight_attr_list list;
     mo_weight_attr weight;

@@ -31,11 +31,11 @@ static mo_status begin(reader *r, const mo_xml_element *root, mo_error *err)
     return r->format->begin(r->state, root, err);
 }
 
-static bool is_foreign(const reader *r, const mo_xml_element *element)
+bool mo_xml_is_foreign(const char *space, const mo_xml_element *element)
 {
-    if (!r->space || !element->space)
-        return r->space != element->space;
-    return strcmp(r->space, element->space) != 0;
+    if (!space || !element->space)
+        return space != element->space;
+    return strcmp(space, element->space) != 0;
 }
 
 static mo_status refuse(const reader *r, const mo_xml_element *element,
@@ -65,7 +65,7 @@ static mo_status on_start(void *state, const mo_xml_element *element,
 
     if (element->depth == 0)
         return begin(r, element, err);
-    if (r->skipped > 0 || is_foreign(r, element)) {
+    if (r->skipped > 0 || mo_xml_is_foreign(r->space, element)) {
         r->skipped++;
         return MO_OK;
     }

@@ -8,6 +8,8 @@
 #ifndef MO_COST_XML_ROW_READER_H
 #define MO_COST_XML_ROW_READER_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "ingest/input.h"
 #include "ingest/xml.h"
@@ -27,6 +29,10 @@ typedef struct mo_xml_rows_format {
     mo_xml_rows_element_fn *begin;
     const mo_xml_rows_row *rows;
 } mo_xml_rows_format;
+
+/* Returns whether the element is not in the namespace of the root; each may be
+ * NULL. */
+bool mo_xml_is_foreign(const char *space, const mo_xml_element *element);
 
 /* Reads input to its end; the caller closes it. */
 mo_status mo_xml_rows_read(mo_input *input, const mo_xml_rows_format *format,

@@ -27,7 +27,6 @@
 /* State of the benchmark. */
 typedef struct work {
     mo_benchmark_options *o;
-    const char *model;
     mo_workdir *workdir;
     const char *folder;                 /* of the files: kept, or the workdir */
     char *cluster, *profile, *solution; /* files in it */
@@ -88,7 +87,7 @@ static mo_status profile(work *w, mo_error *err)
     mo_status status;
 
     options.wants.precision = o->precision;
-    status = mo_profiler_measure(&options, w->model, err);
+    status = mo_profiler_measure(&options, w->o->model, err);
     mo_launch_options_clear(&options.job);
     return status;
 }
@@ -118,11 +117,11 @@ static mo_status place(work *w, mo_error *err)
     const mo_output_guard guard = { .outputs = &w->o->page, .n = 1 };
     const mo_place_result *best;
     mo_status status =
-        mo_prepare_instance(&p, w->model, &w->o->logger, &problem, err);
+        mo_prepare_instance(&p, w->o->model, &w->o->logger, &problem, err);
 
     if (status == MO_OK)
         status = mo_output_guard_check_found(&guard, problem.fine,
-                                             problem.cluster, w->model, err);
+                                             problem.cluster, w->o->model, err);
     if (status == MO_OK)
         status = mo_output_guard_check_input(&guard, w->profile, err);
     if (status == MO_OK)
@@ -162,10 +161,11 @@ static mo_report_run *add_row(work *w, const char *name, int64_t predicted_ns)
  * the reason. */
 static mo_status run_plan(const work *w, const mo_exec_plan *plan,
                           const mo_exec_units *units,
-                          const mo_tensor_dense *inputs, bool trace,
-                          mo_report_run *row, mo_run_result *result,
-                          mo_error *err)
+                          const mo_tensor_dense *inputs, mo_report_run *row,
+                          mo_run_result *result, mo_error *err)
 {
+    /* The network as it is placed. */
+    bool trace = plan == w->job.plan;
     const mo_transport_world_options world = { 0 };
     mo_run_plan_options options = {
         .transport = &mo_transport_local,
@@ -230,7 +230,7 @@ static mo_status run_placement(work *w, mo_error *err)
     snprintf(name, sizeof name, "placement on %d of %d devices", used,
              problem->instance->n_devices);
     status =
-        run_plan(w, w->job.plan, &w->units, w->inputs.values, true,
+        run_plan(w, w->job.plan, &w->units, w->inputs.values,
                  add_row(w, name, w->job.plan->predicted_ns), &result, err);
     if (status == MO_OK)
         status = mo_out_memory(&events, err);
@@ -265,8 +265,8 @@ static mo_status run_alone(work *w, int k, mo_error *err)
     status = mo_exec_job_plan_on(&w->exec, &w->job, x, &w->units, device, &plan,
                                  &why);
     if (status == MO_OK)
-        status = run_plan(w, plan, &w->units, w->inputs.values, false, row,
-                          &result, &why);
+        status =
+            run_plan(w, plan, &w->units, w->inputs.values, row, &result, &why);
     if (status != MO_OK)
         snprintf(row->why, sizeof row->why, "%.250s", why.text);
     mo_run_result_clear(&result);
@@ -291,7 +291,7 @@ static mo_status run_processors(work *w, int *threads, mo_error *err)
     exec.prepare.load.cluster = NULL;
     exec.prepare.load.profile = NULL;
     exec.graph = NULL;
-    status = mo_exec_job_load(&exec, w->model, &job, err);
+    status = mo_exec_job_load(&exec, w->o->model, &job, err);
     if (status == MO_OK)
         status = mo_exec_units_make(job.review.problem.cluster, 1, 0,
                                     &exec.wants, &units, err);
@@ -305,16 +305,16 @@ static mo_status run_processors(work *w, int *threads, mo_error *err)
         snprintf(name, sizeof name, "all processors, %d thread%s", *threads,
                  *threads == 1 ? "" : "s");
         row = add_row(w, name, 0);
-        status = run_plan(w, job.plan, &units, inputs.values, false, row,
-                          &result, err);
+        status =
+            run_plan(w, job.plan, &units, inputs.values, row, &result, err);
     }
     mo_run_result_clear(&result);
     /* By the same inputs and as many threads. */
     if (status == MO_OK && strcmp(w->o->python, "none") != 0 &&
-        strstr(w->model, ".onnx"))
-        status = mo_benchmark_onnx_runtime(
-            w->o, w->model, mo_workdir_path(w->workdir), job.plan, &inputs,
-            *threads, add_row(w, "ONNX Runtime", 0), err);
+        strstr(w->o->model, ".onnx"))
+        status = mo_benchmark_onnx_runtime(w->o, mo_workdir_path(w->workdir),
+                                           job.plan, &inputs, *threads,
+                                           add_row(w, "ONNX Runtime", 0), err);
     mo_exec_inputs_clear(&inputs);
     mo_exec_units_clear(&units);
     mo_exec_job_clear(&job);
@@ -327,7 +327,7 @@ static mo_status run_all(work *w, mo_error *err)
     mo_status status;
 
     w->exec = (mo_exec_options){ .prepare = MO_REVIEW_DEFAULTS,
-                                 .graph = w->model,
+                                 .graph = w->o->model,
                                  .inputs = w->o->inputs,
                                  .runs = w->o->runs,
                                  .wants = MO_EXEC_CONFIG_DEFAULTS,
@@ -402,13 +402,12 @@ static mo_status check_kept(const work *w, mo_error *err)
     };
 
     return mo_output_guard_check_input(
-        &(mo_output_guard){ .outputs = kept, .n = 3 }, w->model, err);
+        &(mo_output_guard){ .outputs = kept, .n = 3 }, w->o->model, err);
 }
 
-mo_status mo_benchmark(mo_benchmark_options *o, const char *model,
-                       mo_error *err)
+mo_status mo_benchmark(mo_benchmark_options *o, mo_error *err)
 {
-    work w = { .o = o, .model = model };
+    work w = { .o = o };
     mo_status status = mo_workdir_new(&w.workdir, err);
 
     if (status == MO_OK && o->keep)

@@ -19,6 +19,7 @@
 #include "report/run_table.h"
 
 typedef struct mo_benchmark_options {
+    const char *model;       /* the file */
     const char *cpus, *gpus; /* as of moirai-cluster; NULL: two devices where
                                 there is no GPU, and all GPUs */
     const char *precision;
@@ -36,14 +37,13 @@ typedef struct mo_benchmark_options {
 
 /* Prints the table on standard output and writes the page. Weights that are
  * missing are random. */
-mo_status mo_benchmark(mo_benchmark_options *o, const char *model,
-                       mo_error *err);
+mo_status mo_benchmark(mo_benchmark_options *o, mo_error *err);
 
-/* onnx_runtime.c: times an ONNX model in ONNX Runtime, run by the Python of the
- * options, with so many threads and the same inputs, which are written into
+/* onnx_runtime.c: times the ONNX model in ONNX Runtime, run by the Python of
+ * the options, with so many threads and the same inputs, which are written into
  * folder. Where that cannot run, row->why has the reason. */
 mo_status mo_benchmark_onnx_runtime(const mo_benchmark_options *o,
-                                    const char *model, const char *folder,
+                                    const char *folder,
                                     const mo_exec_plan *plan,
                                     const mo_exec_inputs *inputs, int threads,
                                     mo_report_run *row, mo_error *err);

@@ -100,7 +100,7 @@ static void read_times(const char *line, const mo_child_result *result,
 }
 
 mo_status mo_benchmark_onnx_runtime(const mo_benchmark_options *o,
-                                    const char *model, const char *folder,
+                                    const char *folder,
                                     const mo_exec_plan *plan,
                                     const mo_exec_inputs *inputs, int threads,
                                     mo_report_run *row, mo_error *err)
@@ -116,12 +116,11 @@ mo_status mo_benchmark_onnx_runtime(const mo_benchmark_options *o,
     mo_status status =
         argv ? write_inputs(folder, inputs, err) : mo_fail_memory(err);
 
-    snprintf(row->name, sizeof row->name, "ONNX Runtime");
     row->n_runs = (int) o->runs;
     snprintf(runs, sizeof runs, "%" PRId64, o->runs);
     snprintf(n_threads, sizeof n_threads, "%d", threads);
     if (status == MO_OK) {
-        const char *const fixed[] = { o->python, "-c", script,   model,
+        const char *const fixed[] = { o->python, "-c", script,   o->model,
                                       folder,    runs, n_threads };
 
         memcpy(argv, fixed, sizeof fixed);

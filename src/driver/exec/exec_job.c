@@ -11,10 +11,12 @@
 #include "base/digest.h"
 #include "base/host.h"
 #include "base/minmax.h"
+#include "cost/cluster.h"
 #include "driver/exec/input_tensors.h"
 #include "driver/exec/output_npy.h"
 #include "driver/exec/request_files.h"
 #include "driver/weight_files.h"
+#include "exec/discover/discover.h"
 #include "exec/plan/build.h"
 #include "exec/plan/verify/verify.h"
 #include "exec/tensor/mmap_file.h"
@@ -51,6 +53,30 @@ static int first_cpu(const mo_cluster *cluster)
     return 0;
 }
 
+/* The first GPU of this machine, by its driver. Without one it is that of the
+ * built-in cluster: the error of its backend then has the reason. */
+static mo_status discover_gpu(const char *precision, mo_cluster **cluster,
+                              mo_error *err)
+{
+    const mo_discover_options how = { .precision =
+                                          precision ? precision : "f32" };
+    static const int first[] = { 0 };
+    mo_discover_inventory *here = calloc(1, sizeof *here);
+    mo_cluster_notes notes;
+    char *where = NULL;
+    mo_error none = { 0 };
+    mo_status status;
+
+    if (!here)
+        return mo_fail_memory(err);
+    status = mo_discover_local(first, 1, here, &none) == MO_OK
+                 ? mo_discover_cluster(here, 1, &how, cluster, &notes, err)
+                 : mo_cluster_choose("gpu", NULL, cluster, &where, err);
+    free(where);
+    free(here);
+    return status;
+}
+
 /* Capacities are not checked here: the plan knows the exact memory. */
 static mo_status load_graph(const mo_prepare_options *options,
                             const mo_exec_options *o, const char *path,
@@ -62,7 +88,10 @@ static mo_status load_graph(const mo_prepare_options *options,
     int *device, n;
     mo_status status;
 
-    if (!p.load.cluster)
+    if (!p.load.cluster && strcmp(o->wants.backend, "cuda") == 0 &&
+        !o->wants.emulate)
+        p.load.discover = discover_gpu;
+    else if (!p.load.cluster)
         p.load.cluster = strcmp(o->wants.backend, "cuda") == 0 ? "gpu" : "cpu";
     p.memory = "none";
     status = mo_review_instance(&p, &files, &o->logger, r, err);

@@ -80,7 +80,7 @@ mo_status mo_exec_job_allow_target(mo_exec_job *job,
                                    mo_weights_options *weights, mo_error *err);
 
 /* phase_plans.c: the same for a workload. The plans of its phases keep their
- * states between runs and are merged (exec/plan/merge_phases.h). */
+ * states between runs and are merged (exec/plan/build.h). */
 mo_status mo_exec_job_plan_phases(const mo_plan_source *source,
                                   const mo_weights_options *weights,
                                   mo_exec_job *job, mo_error *err);

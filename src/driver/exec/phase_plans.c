@@ -7,7 +7,6 @@
 #include "base/intern.h"
 #include "driver/exec/exec_job.h"
 #include "exec/plan/build.h"
-#include "exec/plan/merge_phases.h"
 #include "exec/plan/verify/verify.h"
 #include "graph/phases.h"
 #include "schedule/phase_schedule.h"

@@ -139,18 +139,6 @@ static mo_status write_report(const mo_profiler_options *o, const work *w,
     return status;
 }
 
-/* Standard output gets the factors if they are requested there, else the
- * report. */
-static mo_status write_results(const mo_profiler_options *o, const work *w,
-                               mo_error *err)
-{
-    mo_status status = o->output ? write_factors(o->output, w, err) : MO_OK;
-
-    if (status == MO_OK && (!o->output || strcmp(o->output, "-") != 0))
-        status = write_report(o, w, err);
-    return status;
-}
-
 mo_status mo_profiler_fit(mo_profiler_options *o, char **files, size_t n,
                           mo_error *err)
 {
@@ -168,8 +156,13 @@ mo_status mo_profiler_fit(mo_profiler_options *o, char **files, size_t n,
     }
     if (status == MO_OK)
         status = fit_factors(o, n > 0 ? files[0] : NULL, &w, err);
-    if (status == MO_OK)
-        status = write_results(o, &w, err);
+    if (status == MO_OK) {
+        /* Standard output gets the factors if they are requested there, else
+         * the report. */
+        status = o->output ? write_factors(o->output, &w, err) : MO_OK;
+        if (status == MO_OK && (!o->output || strcmp(o->output, "-") != 0))
+            status = write_report(o, &w, err);
+    }
     mo_predictions_clear(&w.predictions);
     free(w.part);
     mo_samples_clear(&w.samples);

@@ -69,29 +69,6 @@ static mo_status check_device(const mo_profiler_options *o, mo_error *err)
     return status;
 }
 
-/* Sets the ops of a run that are on the device: all but the embedding. */
-static mo_status set_ops(const mo_graph *g, mo_llama_run *run, int *n_layers,
-                         mo_error *err)
-{
-    int *unit = calloc((size_t) g->n_ops + 1, sizeof *unit);
-    mo_status status =
-        unit ? mo_chain_units_of(g, unit, n_layers, err) : mo_fail_memory(err);
-
-    run->flops = calloc((size_t) g->n_ops + 1, sizeof *run->flops);
-    run->bytes = calloc((size_t) g->n_ops + 1, sizeof *run->bytes);
-    if (status == MO_OK && (!run->flops || !run->bytes))
-        status = mo_fail_memory(err);
-    for (int i = 0; i < g->n_ops && status == MO_OK; i++) {
-        if (unit[i] == 0)
-            continue;
-        run->flops[run->n_ops] = fmax(g->ops[i].flops, 0);
-        run->bytes[run->n_ops++] = fmax(g->ops[i].bytes, 0);
-    }
-    run->has_ops = true;
-    free(unit);
-    return status;
-}
-
 static mo_status read_ops(const fitting *f, const char *path, mo_llama_run *run,
                           int *n_layers, mo_error *err)
 {
@@ -113,8 +90,25 @@ static mo_status read_ops(const fitting *f, const char *path, mo_llama_run *run,
         mo_driver_load_graph(path, &read, &f->o->logger, &graph, NULL, err);
     if (status == MO_OK)
         status = mo_output_guard_check_found(f->guard, graph, NULL, path, err);
-    if (status == MO_OK)
-        status = set_ops(graph, run, n_layers, err);
+    if (status == MO_OK) {
+        int *unit = calloc((size_t) graph->n_ops + 1, sizeof *unit);
+
+        /* All ops but the embedding are on the device. */
+        status = unit ? mo_chain_units_of(graph, unit, n_layers, err)
+                      : mo_fail_memory(err);
+        run->flops = calloc((size_t) graph->n_ops + 1, sizeof *run->flops);
+        run->bytes = calloc((size_t) graph->n_ops + 1, sizeof *run->bytes);
+        if (status == MO_OK && (!run->flops || !run->bytes))
+            status = mo_fail_memory(err);
+        for (int i = 0; i < graph->n_ops && status == MO_OK; i++) {
+            if (unit[i] == 0)
+                continue;
+            run->flops[run->n_ops] = fmax(graph->ops[i].flops, 0);
+            run->bytes[run->n_ops++] = fmax(graph->ops[i].bytes, 0);
+        }
+        run->has_ops = true;
+        free(unit);
+    }
     if (status != MO_OK)
         mo_error_set_location(err, path, 0);
     mo_graph_free(graph);
@@ -235,25 +229,6 @@ static mo_status read_old(const char *file, mo_profile **old, mo_error *err)
     return status;
 }
 
-/* Rates of other devices are kept. */
-static mo_status add_rates(const fitting *f, const mo_profile *old,
-                           mo_profile_builder *builder, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < f->n_rates && status == MO_OK; i++)
-        status = mo_profile_builder_rate(builder, &f->rates[i], err);
-    for (int k = 0; old && k < old->n_rates && status == MO_OK; k++) {
-        bool is_new = false;
-
-        for (int i = 0; i < f->n_rates && !is_new; i++)
-            is_new = strcmp(f->rates[i].device, old->rates[k].device) == 0;
-        if (!is_new)
-            status = mo_profile_builder_rate(builder, &old->rates[k], err);
-    }
-    return status;
-}
-
 static mo_status write_profile(const fitting *f, mo_error *err)
 {
     mo_profile_builder *builder;
@@ -263,8 +238,19 @@ static mo_status write_profile(const fitting *f, mo_error *err)
 
     if (status == MO_OK)
         status = read_old(f->o->output, &old, err);
-    if (status == MO_OK)
-        status = add_rates(f, old, builder, err);
+    if (status == MO_OK) {
+        for (int i = 0; i < f->n_rates && status == MO_OK; i++)
+            status = mo_profile_builder_rate(builder, &f->rates[i], err);
+        /* Rates of other devices are kept. */
+        for (int k = 0; old && k < old->n_rates && status == MO_OK; k++) {
+            bool is_new = false;
+
+            for (int i = 0; i < f->n_rates && !is_new; i++)
+                is_new = strcmp(f->rates[i].device, old->rates[k].device) == 0;
+            if (!is_new)
+                status = mo_profile_builder_rate(builder, &old->rates[k], err);
+        }
+    }
     if (status == MO_OK)
         status =
             mo_profile_builder_finish(builder, f->o->output, &profile, err);

@@ -10,18 +10,96 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/intern.h"
+#include "cost/cluster.h"
+#include "cost/profile.h"
+#include "driver/exec/device_units.h"
 #include "driver/exec/exec_job.h"
 #include "driver/exec/input_tensors.h"
-#include "driver/profile/profile_devices.h"
 #include "driver/profile/profile_options.h"
 #include "driver/profile/profile_ranks.h"
-#include "driver/profile/profile_table.h"
 
 /* Rounds of a CPU device: kernels are prepared anew for each, since the
  * placement of their memory is random. */
 enum { MO_PROFILER_ROUNDS = 5 };
 
 enum { MO_PROFILER_PARTS_SIZE = 4096 }; /* text of the parts of a GPU */
+
+/* profile_devices.c: devices of a cluster that can be measured here, and their
+ * names in the profile. */
+typedef struct mo_profiler_devices {
+    mo_cluster *cluster;
+    mo_exec_units units;
+    char **gpus; /* by device: the model name of its GPU, or NULL */
+} mo_profiler_devices;
+
+/* *devices begins as zeros; the caller clears it, also after a failure.
+ * Collective: rank 0 has the names of all GPUs, others of their own. */
+mo_status mo_profiler_devices_find(const mo_profiler_options *o,
+                                   const mo_profiler_ranks *ranks,
+                                   mo_profiler_devices *devices, mo_error *err);
+void mo_profiler_devices_clear(mo_profiler_devices *devices);
+
+/* Whether the device can run here: CPUs, and GPUs where there is one. */
+bool mo_profiler_devices_available(const mo_profiler_devices *devices,
+                                   int device);
+
+/* Returns its id, or the name of its GPU if the cluster has that model or no
+ * GPUs at all, unless it is a part of one. */
+const char *mo_profiler_devices_name(const mo_profiler_devices *devices,
+                                     int device);
+
+/* Whether both have the same backend and configuration, so that measurements
+ * of one hold for the other. */
+bool mo_profiler_devices_equivalent(const mo_profiler_devices *devices, int a,
+                                    int b);
+
+/* profile_table.c: the rows of a profile while it is measured: existing and
+ * new ones. */
+typedef struct mo_profiler_table {
+    const mo_graph *graph; /* the measured graph */
+    mo_intern *signatures;
+    mo_arena *arena;
+    int *signature_of; /* by op, its number */
+    int *example;      /* by signature, one op that has it */
+    int n_signatures;
+    mo_profile *profile;  /* rows so far, or NULL */
+    const char *emulated; /* as in mo_profile */
+    int in_flight;        /* likewise; set before the table is opened */
+} mo_profiler_table;
+
+/* Reads the file if it exists ("-" and NULL do not); its rows must come from
+ * the same parts of a GPU, or from none, with as many requests in flight.
+ * *rows begins as zeros but for in_flight, and is cleared
+ * by the caller, also after a failure; emulated must outlive it. */
+mo_status mo_profiler_table_open(const mo_graph *graph, const char *file,
+                                 const char *emulated, mo_profiler_table *rows,
+                                 mo_error *err);
+void mo_profiler_table_clear(mo_profiler_table *rows);
+
+/* Whether the signature was measured on the device at least so often. */
+bool mo_profiler_table_has(const mo_profiler_table *rows, const char *device,
+                           int signature, int count);
+
+/* Measurement of a signature; adding it makes a row for each signature with
+ * count > 0 and keeps the others. */
+typedef struct mo_profiler_stat {
+    double median_us, spread_us;
+    int count;
+} mo_profiler_stat;
+
+mo_status mo_profiler_table_add(mo_profiler_table *rows, const char *device,
+                                const mo_profiler_stat *measured,
+                                mo_error *err);
+
+/* Adds links, which replace all rows of their pairs. */
+mo_status mo_profiler_table_add_links(mo_profiler_table *rows,
+                                      const mo_profile_link *links, int n,
+                                      mo_error *err);
+
+/* Writes the profile; the file appears whole or not at all. */
+mo_status mo_profiler_table_write(const mo_profiler_table *rows,
+                                  const char *file, mo_error *err);
 
 /* State of the subcommand. */
 typedef struct mo_profiler_work {

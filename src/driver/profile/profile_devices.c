@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "driver/profile/profile_devices.h"
+#include "driver/profile/measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "driver/profile/profile_table.h"
+#include "driver/profile/measure.h"
 
 #include <stdlib.h>
 #include <string.h>

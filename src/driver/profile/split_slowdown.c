@@ -141,28 +141,6 @@ static mo_status compute_loads(const split_series *s, const mo_exec_plan *plan,
     return status;
 }
 
-static mo_status measure_split(const split_series *s, const int *device,
-                               mo_fit_period_split *split, mo_error *err)
-{
-    mo_exec_plan *plan = NULL;
-    int64_t *transfer_ns = NULL, period_ns = 0;
-    mo_status status =
-        mo_exec_job_plan_on(s->options, &s->w->job, s->problem.instance,
-                            s->units, device, &plan, err);
-
-    if (status == MO_OK)
-        status = compute_loads(s, plan, split, err);
-    if (status == MO_OK && s->units->parts)
-        status =
-            mo_emulate_transfer_times(plan, &s->problem, &transfer_ns, err);
-    if (status == MO_OK)
-        status = measure_period(s->w, plan, transfer_ns, &period_ns, err);
-    split->period_us = (double) mo_max_i64(period_ns, 1) / 1000;
-    free(transfer_ns);
-    mo_plan_free(plan);
-    return status;
-}
-
 /* Fits the slowdown to all splits, the last of which is new; *done where its
  * period was predicted well. */
 static void fit_splits(const split_series *s, bool *done)
@@ -201,8 +179,25 @@ static mo_status add_split(split_series *s, bool *done, mo_error *err)
         *done |= memcmp(s->device[i], device,
                         (size_t) s->problem.instance->n * sizeof *device) == 0;
     s->device[s->n] = device;
-    if (status == MO_OK && !*done)
-        status = measure_split(s, device, &s->measured[s->n], err);
+    if (status == MO_OK && !*done) {
+        mo_fit_period_split *split = &s->measured[s->n];
+        mo_exec_plan *plan = NULL;
+        int64_t *transfer_ns = NULL, period_ns = 0;
+
+        status =
+            mo_exec_job_plan_on(s->options, &s->w->job, s->problem.instance,
+                                s->units, device, &plan, err);
+        if (status == MO_OK)
+            status = compute_loads(s, plan, split, err);
+        if (status == MO_OK && s->units->parts)
+            status =
+                mo_emulate_transfer_times(plan, &s->problem, &transfer_ns, err);
+        if (status == MO_OK)
+            status = measure_period(s->w, plan, transfer_ns, &period_ns, err);
+        split->period_us = (double) mo_max_i64(period_ns, 1) / 1000;
+        free(transfer_ns);
+        mo_plan_free(plan);
+    }
     s->n++;
     if (status == MO_OK && !*done)
         fit_splits(s, done);

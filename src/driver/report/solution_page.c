@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "driver/raise_bound.h"
-#include "driver/report/trace_file.h"
 #include "solvers/search/method.h"
 
 enum {

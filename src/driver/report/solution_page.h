@@ -8,7 +8,9 @@
 
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "base/error.h"
+#include "cost/instance.h"
 #include "driver/place/compare_methods.h"
 #include "driver/review.h"
 #include "report/page/page.h"
@@ -63,5 +65,19 @@ void mo_solution_page_clear(mo_solution_page *made);
 mo_status mo_solution_page_write(const mo_page *page, const char *format,
                                  const char *path, int columns, mo_out *out,
                                  mo_error *err);
+
+/* trace_file.c: reads measured times, trace events as moirai-exec --trace
+ * writes them, at path ("-": standard input). Events belong to the devices of x
+ * by the names of their processes, to its ops by theirs. The first one begins
+ * at 0. *measured is owned by arena. MO_E_INPUT: a device that is none of x, or
+ * no event of a call. */
+mo_status mo_trace_file_read(const char *path, const mo_instance *x,
+                             mo_arena *arena, mo_page_measured **measured,
+                             mo_error *err);
+
+/* The same of a text, which ends in 0; name is for errors, and borrowed. */
+mo_status mo_trace_parse(const char *name, const char *text,
+                         const mo_instance *x, mo_arena *arena,
+                         mo_page_measured **measured, mo_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "driver/report/trace_file.h"
+#include "driver/report/solution_page.h"
 
 #include <limits.h>
 #include <math.h>

@@ -369,24 +369,20 @@ static bool labels_prove_path(const op_labels *a, const op_labels *b)
     return false;
 }
 
-/* Returns a stamp that no op carries. */
-static uint32_t new_stamp(interval_labels *labels)
-{
-    if (++labels->searches == 0) {
-        for (int i = 0; i < labels->dag.n; i++)
-            labels->ops[i].stamp = 0;
-        labels->searches = 1;
-    }
-    return labels->searches;
-}
-
 /* Depth-first search from a along all ops that may reach b. */
 static bool search_path(interval_labels *labels, int a, int b)
 {
     const mo_dag *dag = &labels->dag;
     const op_labels *target = &labels->ops[b];
-    uint32_t stamp = new_stamp(labels);
+    uint32_t stamp; /* that no op carries */
     int height = 0;
+
+    if (++labels->searches == 0) {
+        for (int i = 0; i < labels->dag.n; i++)
+            labels->ops[i].stamp = 0;
+        labels->searches = 1;
+    }
+    stamp = labels->searches;
 
     labels->stack[height++] = a;
     while (height > 0) {

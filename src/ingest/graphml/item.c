@@ -34,17 +34,6 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/* Moves *text and *length past white space at both ends. */
-static void trim_space(const char **text, size_t *length)
-{
-    while (*length > 0 && is_space(**text)) {
-        (*text)++;
-        (*length)--;
-    }
-    while (*length > 0 && is_space((*text)[*length - 1]))
-        (*length)--;
-}
-
 static mo_status read_text(mo_graphml_values *values, const char *text,
                            size_t length, void *to, mo_error *err)
 {
@@ -259,7 +248,10 @@ static mo_status parse_value(mo_graphml_values *values, mo_graphml_kind kind,
                              const char *text, size_t length, void *to,
                              bool *is_value, mo_error *err)
 {
-    trim_space(&text, &length);
+    for (; length > 0 && is_space(*text); length--)
+        text++;
+    while (length > 0 && is_space(text[length - 1]))
+        length--;
     *is_value = length > 0 || !may_be_empty(kind);
     if (!*is_value)
         return MO_OK;
@@ -472,24 +464,6 @@ static mo_status set_measure(mo_graphml_item *item, int column,
     return status;
 }
 
-static void describe_refusal(const mo_graphml_item *item, const char *name,
-                             const char *text, size_t length, int line,
-                             mo_error *err)
-{
-    const mo_graphml_name *first = &item->names[0], *second = &item->names[1];
-
-    if (item->role == MO_GRAPHML_NODE)
-        mo_fail_at(err, MO_E_INPUT, NULL, line, "node '%.*s': %.60s '%.*s' %s",
-                   SHOWN(first->text, first->length), name, SHOWN(text, length),
-                   item->values.problem);
-    else
-        mo_fail_at(err, MO_E_INPUT, NULL, line,
-                   "edge '%.*s' -> '%.*s': %.60s '%.*s' %s",
-                   SHOWN(first->text, first->length),
-                   SHOWN(second->text, second->length), name,
-                   SHOWN(text, length), item->values.problem);
-}
-
 mo_status mo_graphml_item_set(mo_graphml_item *item,
                               const mo_graphml_meaning *meaning,
                               const char *text, size_t length, int line,
@@ -508,7 +482,21 @@ mo_status mo_graphml_item_set(mo_graphml_item *item,
         status = set_measure(item, meaning->column, text, length, err);
     else
         status = set_field(item, item->role, false, meaning, text, length, err);
-    if (status == MO_E_INPUT)
-        describe_refusal(item, meaning->name, text, length, line, err);
+    if (status == MO_E_INPUT) {
+        const mo_graphml_name *first = &item->names[0],
+                              *second = &item->names[1];
+
+        if (item->role == MO_GRAPHML_NODE)
+            mo_fail_at(err, MO_E_INPUT, NULL, line,
+                       "node '%.*s': %.60s '%.*s' %s",
+                       SHOWN(first->text, first->length), meaning->name,
+                       SHOWN(text, length), item->values.problem);
+        else
+            mo_fail_at(err, MO_E_INPUT, NULL, line,
+                       "edge '%.*s' -> '%.*s': %.60s '%.*s' %s",
+                       SHOWN(first->text, first->length),
+                       SHOWN(second->text, second->length), meaning->name,
+                       SHOWN(text, length), item->values.problem);
+    }
     return status;
 }

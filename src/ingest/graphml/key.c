@@ -68,21 +68,11 @@ static bool is_for_role(const mo_xml_attribute *domain, const char *role)
     return domain->length == length && memcmp(domain->value, role, length) == 0;
 }
 
-static mo_status find_column(mo_graphml_role role, const char *name,
-                             mo_builder *builder, int *column, mo_error *err)
-{
-    const mo_graphml_attributes *all = &mo_graphml_attributes_of[role];
-    const char *key = name + strlen(all->items[all->count - 1].names[0]);
-
-    if (role == MO_GRAPHML_NODE)
-        return mo_builder_time_column(builder, key, strlen(key), column, err);
-    return mo_builder_comm_column(builder, key, strlen(key), column, err);
-}
-
 static mo_status add_meaning(mo_graphml_key *key, mo_graphml_role role,
                              const char *name, int line, mo_builder *builder,
                              mo_error *err)
 {
+    const mo_graphml_attributes *all = &mo_graphml_attributes_of[role];
     mo_graphml_meaning *meaning = &key->meanings[role];
 
     if (meaning->line > 0 && strcmp(meaning->name, name) == 0)
@@ -98,15 +88,15 @@ static mo_status add_meaning(mo_graphml_key *key, mo_graphml_role role,
     meaning->none_is_absent =
         strncmp(key->id, "v_", 2) == 0 || strncmp(key->id, "e_", 2) == 0;
     meaning->attribute = mo_graphml_find(role, name, &meaning->rank);
-    if (meaning->attribute + 1 < mo_graphml_attributes_of[role].count)
+    if (meaning->attribute + 1 < all->count)
         return MO_OK;
-    return find_column(role, name, builder, &meaning->column, err);
-}
-
-static const char *keep_name(mo_graphml_keys *keys,
-                             const mo_xml_attribute *name)
-{
-    return name ? mo_arena_text(keys->arena, name->value, name->length) : "";
+    /* The key of a column follows its prefix. */
+    name += strlen(all->items[all->count - 1].names[0]);
+    return role == MO_GRAPHML_NODE
+               ? mo_builder_time_column(builder, name, strlen(name),
+                                        &meaning->column, err)
+               : mo_builder_comm_column(builder, name, strlen(name),
+                                        &meaning->column, err);
 }
 
 mo_status mo_graphml_key_declare(mo_graphml_keys *keys,
@@ -116,7 +106,9 @@ mo_status mo_graphml_key_declare(mo_graphml_keys *keys,
 {
     const mo_xml_attribute *id = mo_xml_find(element, "id");
     const mo_xml_attribute *domain = mo_xml_find(element, "for");
-    const char *name = keep_name(keys, mo_xml_find(element, "attr.name"));
+    const mo_xml_attribute *given = mo_xml_find(element, "attr.name");
+    const char *name =
+        given ? mo_arena_text(keys->arena, given->value, given->length) : "";
     mo_status status;
 
     if (!name)

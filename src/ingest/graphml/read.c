@@ -440,16 +440,6 @@ static mo_status check_group(const reader *r, int group, mo_error *err)
     return refuse_second(name, line, op->line, err);
 }
 
-/* At the end: fails when an op or an edge has a group's name. */
-static mo_status check_groups(const reader *r, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (size_t i = 0; i < r->n_groups && status == MO_OK; i++)
-        status = check_group(r, (int) i, err);
-    return status;
-}
-
 /* Among the names of a node's label, yEd's has the lowest priority. */
 enum { YED_RANK = 200 };
 
@@ -459,19 +449,6 @@ static bool is_graphml(const reader *r, const mo_xml_element *element)
     if (element->space == r->space || r->depth == 0)
         return true;
     return element->space && r->space && strcmp(element->space, r->space) == 0;
-}
-
-static mo_status skip_element(reader *r, const mo_xml_element *element)
-{
-    r->skipped++;
-    /* yEd keeps a node's label inside its drawing: <data><y:ShapeNode> ...
-     * <y:NodeLabel>conv1</y:NodeLabel> ... */
-    if (r->open[r->depth].place == IN_NODE_DATA && r->label_depth == 0 &&
-        strcmp(element->name, "NodeLabel") == 0) {
-        r->label_depth = r->skipped;
-        mo_xml_want_text(r->xml);
-    }
-    return MO_OK;
 }
 
 static mo_status end_skipped(reader *r, const char *text, size_t length,
@@ -506,8 +483,17 @@ static mo_status on_start(void *state, const mo_xml_element *element,
                           "the root element is <%.60s>, not <graphml>; give a "
                           "GraphML file",
                           element->name);
-    if (!rule)
-        return skip_element(r, element);
+    if (!rule) {
+        r->skipped++;
+        /* yEd keeps a node's label inside its drawing: <data><y:ShapeNode> ...
+         * <y:NodeLabel>conv1</y:NodeLabel> ... */
+        if (r->open[r->depth].place == IN_NODE_DATA && r->label_depth == 0 &&
+            strcmp(element->name, "NodeLabel") == 0) {
+            r->label_depth = r->skipped;
+            mo_xml_want_text(r->xml);
+        }
+        return MO_OK;
+    }
     r->open[r->depth + 1] = (level){ rule, rule->child, false };
     status = rule->start(r, element, err);
     r->depth++;
@@ -532,13 +518,15 @@ static mo_status on_end(void *state, const char *name, const char *text,
 
 static mo_status finish_graph(reader *r, mo_graph **graph, mo_error *err)
 {
-    mo_status status;
+    mo_status status = MO_OK;
 
     if (!r->has_graph)
         return mo_fail(err, MO_E_INPUT,
                        "there is no <graph> in it; write one, with a <node> "
                        "for each op");
-    status = check_groups(r, err);
+    /* No op and no edge has a group's name. */
+    for (size_t i = 0; i < r->n_groups && status == MO_OK; i++)
+        status = check_group(r, (int) i, err);
     if (status == MO_OK)
         status = mo_builder_finish(r->builder, graph, err);
     if (status == MO_OK)

@@ -88,14 +88,6 @@ static uint64_t absent_bits(mo_graphml_kind kind)
     return UINT64_MAX;
 }
 
-/* A key's id is its name, but where nodes and edges have the same. */
-static const char *key_id(mo_graphml_role role, int index)
-{
-    if (role == MO_GRAPHML_EDGE && index == MO_GRAPHML_BYTES)
-        return "edge_bytes";
-    return mo_graphml_attributes_of[role].items[index].names[0];
-}
-
 /* init selects the attributes in wanted; begin allocates the cache, which the
  * caller frees with data_writer_clear(). */
 static void data_writer_init(data_writer *data, const mo_graph *g,
@@ -108,7 +100,11 @@ static void data_writer_init(data_writer *data, const mo_graph *g,
         if (wanted >> i & 1)
             data->fields[data->n_fields++] = (field){
                 .index = i,
-                .id = key_id(role, i),
+                /* A key's id is its name, but where nodes and edges have the
+                 * same. */
+                .id = role == MO_GRAPHML_EDGE && i == MO_GRAPHML_BYTES
+                          ? "edge_bytes"
+                          : a[i].names[0],
                 .name = a[i].names[0],
                 .kind = a[i].kind,
                 .offset = a[i].offset,
@@ -372,14 +368,6 @@ static mo_graphml_edge edge_attributes(writer *w, int e)
     return view;
 }
 
-static mo_graphml_edge feed_attributes(writer *w, int f)
-{
-    mo_graphml_edge view = written_edge(w, &w->g->feeds[f]);
-
-    view.src_port = w->g->feed_port[f];
-    return view;
-}
-
 static bool is_memory_a_sum(const mo_op *op)
 {
     uint64_t sum = 0;
@@ -557,14 +545,6 @@ static void write_edge(writer *w, int e)
     LITERAL(w->out, "</edge>\n");
 }
 
-static void write_feed(writer *w, int f)
-{
-    mo_graphml_edge feed = feed_attributes(w, f);
-
-    begin_edge(w, &feed);
-    LITERAL(w->out, "</edge>\n");
-}
-
 void mo_graphml_write(const mo_graph *g, mo_out *out)
 {
     size_t n_ops = (size_t) g->n_ops + (size_t) g->n_constants;
@@ -581,8 +561,13 @@ void mo_graphml_write(const mo_graph *g, mo_out *out)
         write_node(&w, i);
     for (int e = 0; e < g->n_edges; e++)
         write_edge(&w, e);
-    for (int f = 0; f < g->n_feeds; f++)
-        write_feed(&w, f);
+    for (int f = 0; f < g->n_feeds; f++) {
+        mo_graphml_edge feed = written_edge(&w, &g->feeds[f]);
+
+        feed.src_port = g->feed_port[f];
+        begin_edge(&w, &feed);
+        LITERAL(w.out, "</edge>\n");
+    }
     LITERAL(out, "  </graph>\n</graphml>\n");
     data_writer_clear(&w.edges);
     data_writer_clear(&w.nodes);

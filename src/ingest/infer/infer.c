@@ -19,7 +19,6 @@
 #include "base/error.h"
 #include "graph/op_attrs.h"
 #include "ingest/infer/dims.h"
-#include "ingest/infer/input_shapes.h"
 #include "ingest/infer/value_text.h"
 #include "ingest/infer/rule.h"
 
@@ -35,11 +34,6 @@ typedef struct bin_file {
     int file;         /* -1 until it is open */
     int64_t size;
 } bin_file;
-
-static bin_file bin_file_init(const char *path)
-{
-    return (bin_file){ .path = path, .file = -1 };
-}
 
 static void bin_file_close(bin_file *bin)
 {
@@ -209,55 +203,6 @@ static bool any_wanted(const inference *f, int index)
     return false;
 }
 
-static void find_wanted(inference *f)
-{
-    for (int t = f->ir->n_layers - 1; t >= 0; t--) {
-        int index = f->order[t];
-        const mo_ir_layer *layer = &f->ir->layers[index];
-        const mo_infer_rule *rule = f->rules[index];
-        bool evaluated = rule && rule->value && any_wanted(f, index);
-
-        for (int k = 0; rule && k < layer->n_inputs; k++)
-            if (mo_infer_rule_set_has(rule->needs, k) ||
-                (evaluated && mo_infer_rule_set_has(rule->reads, k)))
-                source_slot(f, &layer->inputs[k])->wanted = true;
-    }
-}
-
-/* Sets every input of the layer to its source's shape, and to its value where
- * it is known. */
-static void set_input_shapes(inference *f, int index)
-{
-    mo_ir_layer *layer = &f->ir->layers[index];
-
-    for (int k = 0; k < layer->n_inputs; k++) {
-        mo_ir_port *port = &layer->inputs[k];
-        const mo_ir_layer *source = &f->ir->layers[port->source_layer];
-        const mo_shape *shape = &source->outputs[port->source_port].shape;
-        const slot *known = source_slot(f, port);
-
-        if (f->changed[port->source_layer] ||
-            mo_dims_contradict(&port->shape, shape))
-            f->changed[index] = true;
-        port->shape = *shape;
-        f->inputs[k] =
-            (mo_infer_rule_input){ *shape, known->value, known->unknown };
-    }
-}
-
-static void store_outputs(inference *f, int index)
-{
-    mo_ir_layer *layer = &f->ir->layers[index];
-
-    for (int k = 0; k < layer->n_outputs; k++) {
-        mo_shape *shape = &layer->outputs[k].shape;
-
-        if (mo_dims_contradict(shape, &f->outputs[k]))
-            f->changed[index] = true;
-        *shape = f->outputs[k];
-    }
-}
-
 static mo_infer_rule_op describe_op(const inference *f, int index)
 {
     const mo_ir_layer *layer = &f->ir->layers[index];
@@ -285,8 +230,13 @@ static mo_status derive_shapes(inference *f, int index, bool *derived,
         status = mo_fail(&why, MO_E_SUPPORT,
                          "there is no shape rule for this operator");
     *derived = status == MO_OK;
-    if (*derived)
-        store_outputs(f, index);
+    for (int k = 0; *derived && k < layer->n_outputs; k++) {
+        mo_shape *shape = &layer->outputs[k].shape;
+
+        if (mo_dims_contradict(shape, &f->outputs[k]))
+            f->changed[index] = true;
+        *shape = f->outputs[k];
+    }
     if (*derived || (status == MO_E_SUPPORT && !f->changed[index] &&
                      !is_dynamic(layer->outputs, layer->n_outputs)))
         return MO_OK;
@@ -441,30 +391,34 @@ static void find_value(inference *f, int index, int output, bool derived)
                                     layer->type, layer->name);
 }
 
-static mo_status check_source(const inference *f, const mo_ir_layer *layer,
-                              mo_error *err)
-{
-    if (is_dynamic(layer->outputs, layer->n_outputs))
-        return mo_fail_at(err, MO_E_INPUT, f->ir->file, layer->line,
-                          "%.40s '%.80s' has a dynamic shape", layer->type,
-                          layer->name);
-    return MO_OK;
-}
-
 static mo_status infer_layer(inference *f, int index, mo_error *err)
 {
-    const mo_ir_layer *layer = &f->ir->layers[index];
+    mo_ir_layer *layer = &f->ir->layers[index];
     bool derived = false;
-    mo_status status;
+    mo_status status = MO_OK;
 
     f->attrs = layer->attrs ? mo_attr_list_parse(layer->attrs, f->arena) : NULL;
     if (layer->attrs && !f->attrs)
         return mo_fail_memory(err);
-    set_input_shapes(f, index);
-    if (has_type(layer, "Const") || has_type(layer, "Parameter"))
-        status = check_source(f, layer, err);
-    else
+    for (int k = 0; k < layer->n_inputs; k++) {
+        mo_ir_port *port = &layer->inputs[k];
+        const mo_ir_layer *source = &f->ir->layers[port->source_layer];
+        const mo_shape *shape = &source->outputs[port->source_port].shape;
+        const slot *known = source_slot(f, port);
+
+        if (f->changed[port->source_layer] ||
+            mo_dims_contradict(&port->shape, shape))
+            f->changed[index] = true;
+        port->shape = *shape;
+        f->inputs[k] =
+            (mo_infer_rule_input){ *shape, known->value, known->unknown };
+    }
+    if (!has_type(layer, "Const") && !has_type(layer, "Parameter"))
         status = derive_shapes(f, index, &derived, err);
+    else if (is_dynamic(layer->outputs, layer->n_outputs))
+        status = mo_fail_at(err, MO_E_INPUT, f->ir->file, layer->line,
+                            "%.40s '%.80s' has a dynamic shape", layer->type,
+                            layer->name);
     for (int k = 0; status == MO_OK && k < layer->n_outputs; k++)
         find_value(f, index, k, derived);
     return status;
@@ -474,7 +428,7 @@ mo_status mo_infer_shapes(mo_ir *ir, const char *bin_path,
                           const mo_read_options *options, mo_error *err)
 {
     inference f = { .ir = ir,
-                    .bin = bin_file_init(bin_path),
+                    .bin = { .path = bin_path, .file = -1 },
                     .items_left = MAX_ITEMS };
     mo_status status;
 
@@ -483,8 +437,19 @@ mo_status mo_infer_shapes(mo_ir *ir, const char *bin_path,
     status = begin_inference(&f, err);
     if (status == MO_OK)
         status = mo_infer_set_inputs(ir, options, f.changed, err);
-    if (status == MO_OK)
-        find_wanted(&f);
+    if (status == MO_OK) {
+        for (int t = f.ir->n_layers - 1; t >= 0; t--) {
+            int index = f.order[t];
+            const mo_ir_layer *layer = &f.ir->layers[index];
+            const mo_infer_rule *rule = f.rules[index];
+            bool evaluated = rule && rule->value && any_wanted(&f, index);
+
+            for (int k = 0; rule && k < layer->n_inputs; k++)
+                if (mo_infer_rule_set_has(rule->needs, k) ||
+                    (evaluated && mo_infer_rule_set_has(rule->reads, k)))
+                    source_slot(&f, &layer->inputs[k])->wanted = true;
+        }
+    }
     for (int t = 0; status == MO_OK && t < ir->n_layers; t++)
         status = infer_layer(&f, f.order[t], err);
     free(f.order);

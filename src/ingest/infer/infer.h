@@ -10,6 +10,7 @@
 #ifndef MO_INGEST_INFER_INFER_H
 #define MO_INGEST_INFER_INFER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -23,7 +24,7 @@
  *
  * Shapes are "NAME=DIMS", NAME being an input's name or its place, counted
  * from 0; or "DIMS" alone when there is one input. Values are "NAME=NUMBERS" or
- * "NUMBERS" (input_values.h). bin_path is the file of the
+ * "NUMBERS" (value_text.h). bin_path is the file of the
  * constants; it may be NULL or not exist, which is an error only when a
  * constant is needed. A layer without a rule, or whose rule lacks a value (an
  * unknown operator, a constant out of reach), keeps the shapes of the file, if
@@ -37,5 +38,16 @@
  */
 mo_status mo_infer_shapes(mo_ir *ir, const char *bin_path,
                           const mo_read_options *options, mo_error *err);
+
+/* input_shapes.c: sets the shapes of the Parameters of ir from the shapes and
+ * values of the options, by the same rules. A Parameter with a value becomes a
+ * Const with a literal (value_text.h). changed, an array by layer that the
+ * caller owns, is set for each that had another size before.
+ *
+ * Errors: a name that is no input, an input named twice, dims that are not
+ * sizes or do not have the input's rank, a value that does not fit, an input
+ * left dynamic. */
+mo_status mo_infer_set_inputs(mo_ir *ir, const mo_read_options *options,
+                              bool *changed, mo_error *err);
 
 #endif

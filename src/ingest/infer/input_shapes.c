@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ingest/infer/input_shapes.h"
+#include "ingest/infer/infer.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -141,32 +141,14 @@ static mo_status read_dims(const char *request, const char *dims,
                    request);
 }
 
-/* Replaces "shape" in attrs, so that the layer stays consistent. */
-static mo_status rewrite_attrs(mo_ir *ir, mo_ir_layer *layer,
-                               const mo_shape *shape, mo_error *err)
-{
-    char dims[MO_SHAPE_TEXT_SIZE];
-    size_t length, n = mo_shape_write(shape, dims);
-    const char *attrs = layer->attrs;
-    const char *raw = attrs ? mo_json_find(attrs, "shape", &length) : NULL;
-    char *text;
-
-    if (!raw)
-        return MO_OK;
-    text = mo_arena_alloc(ir->arena, strlen(attrs) + n + 3);
-    if (!text)
-        return mo_fail_memory(err);
-    sprintf(text, "%.*s\"%.*s\"%s", (int) (raw - attrs), attrs, (int) n, dims,
-            raw + length);
-    layer->attrs = text;
-    return MO_OK;
-}
-
 static mo_status set_shape(mo_ir *ir, const char *request, int index,
                            const mo_shape *shape, bool *changed, mo_error *err)
 {
     mo_ir_layer *layer = &ir->layers[index];
     mo_shape *own = &layer->outputs[0].shape;
+    const char *attrs = layer->attrs, *raw;
+    char dims[MO_SHAPE_TEXT_SIZE], *text;
+    size_t length, n;
 
     if (own->rank >= 0 && own->rank != shape->rank)
         return mo_fail_at(
@@ -175,7 +157,17 @@ static mo_status set_shape(mo_ir *ir, const char *request, int index,
             layer->name, own->rank, mo_dims_format(own).text);
     changed[index] = mo_dims_contradict(own, shape);
     *own = *shape;
-    return rewrite_attrs(ir, layer, shape, err);
+    raw = attrs ? mo_json_find(attrs, "shape", &length) : NULL;
+    if (!raw)
+        return MO_OK;
+    n = mo_shape_write(shape, dims);
+    text = mo_arena_alloc(ir->arena, strlen(attrs) + n + 3);
+    if (!text)
+        return mo_fail_memory(err);
+    sprintf(text, "%.*s\"%.*s\"%s", (int) (raw - attrs), attrs, (int) n, dims,
+            raw + length);
+    layer->attrs = text;
+    return MO_OK;
 }
 
 static mo_status apply_request(mo_ir *ir, const char *request, bool *given,

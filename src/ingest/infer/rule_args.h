@@ -74,4 +74,16 @@ mo_status mo_infer_arg_marks(const mo_infer_rule_op *op, int input, int rank,
 mo_status mo_infer_arg_rank(const mo_infer_rule_op *op, int input, int min,
                             int max, mo_error *err);
 
+/* slice.c: the strided view that Slice and StridedSlice select of their
+ * data. */
+typedef struct mo_infer_slice {
+    mo_shape shape;     /* of the selection; its rank may exceed MO_MAX_RANK */
+    mo_infer_view view; /* into the data; steps may be negative */
+} mo_infer_slice;
+
+/* Resolves an op of one of the two types; the caller ensures that the values
+ * of all inputs but the first are known. */
+mo_status mo_infer_slice_read(const mo_infer_rule_op *op, mo_infer_slice *cut,
+                              mo_error *err);
+
 #endif

@@ -5,7 +5,6 @@
  */
 #include "graph/op_attrs.h"
 #include "ingest/infer/rule_fns.h"
-#include "ingest/infer/slice.h"
 
 #include <string.h>
 

@@ -49,11 +49,6 @@ mo_status mo_infer_window_span(const mo_infer_window *window, int d,
     return MO_OK;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 /* Both paddings together that "same" means. */
 static int64_t same_padding(int64_t dim, int64_t stride, int64_t span)
 {
@@ -83,8 +78,8 @@ mo_status mo_infer_window_count(const mo_infer_window *window, int d,
                        "its kernel spans %lld of %lld items along spatial "
                        "dimension %d",
                        (long long) span, (long long) room + span, d);
-    *out = 1 + (window->round == MO_INFER_ROUND_FLOOR ? room / stride
-                                                      : ceil_div(room, stride));
+    *out = 1 + room / stride +
+           (window->round != MO_INFER_ROUND_FLOOR && room % stride != 0);
     if (window->round == MO_INFER_ROUND_CEIL_TORCH &&
         (*out - 1) * stride >= dim + begin)
         --*out;

@@ -98,18 +98,6 @@ void mo_infer_real_write(double x, mo_out *out)
         mo_out_double(out, x);
 }
 
-static void write_items(const mo_infer_value *value, mo_out *out)
-{
-    for (int64_t i = 0; i < value->count; i++) {
-        if (i > 0)
-            mo_out_char(out, ',');
-        if (value->real)
-            mo_infer_real_write(value->items[i].r, out);
-        else
-            mo_out_int(out, value->items[i].i);
-    }
-}
-
 void mo_infer_value_write_literal(const mo_infer_value *value, mo_out *out)
 {
     char dims[MO_SHAPE_TEXT_SIZE];
@@ -119,7 +107,14 @@ void mo_infer_value_write_literal(const mo_infer_value *value, mo_out *out)
     mo_out_text(out, "\",\"shape\":\"");
     mo_out_bytes(out, dims, mo_shape_write(&value->shape, dims));
     mo_out_text(out, "\",\"value\":\"");
-    write_items(value, out);
+    for (int64_t i = 0; i < value->count; i++) {
+        if (i > 0)
+            mo_out_char(out, ',');
+        if (value->real)
+            mo_infer_real_write(value->items[i].r, out);
+        else
+            mo_out_int(out, value->items[i].i);
+    }
     mo_out_text(out, "\"}");
 }
 

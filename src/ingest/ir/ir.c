@@ -442,17 +442,6 @@ static mo_status open_parser(parser *p, const char *file, mo_error *err)
     return p->ir->file ? mo_out_memory(&p->attrs, err) : mo_fail_memory(err);
 }
 
-/* Frees all but the model itself. */
-static void close_parser(parser *p)
-{
-    free(p->layers);
-    free(p->edges);
-    free(p->inputs.items);
-    free(p->outputs.items);
-    free(p->scratch);
-    mo_out_abandon(p->attrs);
-}
-
 /* Moves the layers into the model and resolves its edges. */
 static mo_status finish_model(parser *p, mo_error *err)
 {
@@ -479,7 +468,13 @@ mo_status mo_ir_read(mo_input *input, mo_ir **ir, mo_error *err)
         status = mo_xml_parse(input, &handler, &p, &p.xml, err);
     if (status == MO_OK)
         status = finish_model(&p, err);
-    close_parser(&p);
+    /* All but the model itself. */
+    free(p.layers);
+    free(p.edges);
+    free(p.inputs.items);
+    free(p.outputs.items);
+    free(p.scratch);
+    mo_out_abandon(p.attrs);
     if (status != MO_OK) {
         mo_ir_free(p.ir);
         return status;

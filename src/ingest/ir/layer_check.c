@@ -81,24 +81,6 @@ static mo_status read_data_dtype(const mo_ir *ir, const mo_ir_layer *layer,
     return mo_ir_read_dtype(ir, type, length, layer->line, dtype, err);
 }
 
-static mo_status complete_dtypes(const mo_ir *ir, mo_ir_layer *layer,
-                                 mo_error *err)
-{
-    const char *dtype = NULL;
-    bool asked = false;
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < layer->n_outputs && status == MO_OK; i++) {
-        if (layer->outputs[i].dtype)
-            continue;
-        if (!asked)
-            status = read_data_dtype(ir, layer, &dtype, err);
-        asked = true;
-        layer->outputs[i].dtype = dtype;
-    }
-    return status;
-}
-
 static mo_status check_const_size(const mo_ir *ir, const mo_ir_layer *layer,
                                   mo_error *err)
 {
@@ -197,16 +179,6 @@ static mo_status check_arity(const mo_ir *ir, const mo_ir_layer *layer,
                       layer->n_outputs, layer->type);
 }
 
-/* A port cannot express a dynamic rank; the <data> does. */
-static void complete_parameter(mo_ir_layer *layer)
-{
-    size_t length;
-    const char *text = mo_ir_attribute(layer, "shape", &length);
-
-    if (text && is_word("...", text, length))
-        layer->outputs[0].shape.rank = MO_DYNAMIC;
-}
-
 mo_status mo_ir_complete_layer(const mo_ir *ir, mo_ir_layer *layer,
                                mo_error *err)
 {
@@ -218,11 +190,28 @@ mo_status mo_ir_complete_layer(const mo_ir *ir, mo_ir_layer *layer,
                              "output", err);
     if (status == MO_OK)
         status = check_arity(ir, layer, err);
-    if (status == MO_OK)
-        status = complete_dtypes(ir, layer, err);
+    if (status == MO_OK) {
+        const char *dtype = NULL;
+        bool asked = false;
+
+        for (int i = 0; i < layer->n_outputs && status == MO_OK; i++) {
+            if (layer->outputs[i].dtype)
+                continue;
+            if (!asked)
+                status = read_data_dtype(ir, layer, &dtype, err);
+            asked = true;
+            layer->outputs[i].dtype = dtype;
+        }
+    }
     if (status == MO_OK && strcmp(layer->type, "Const") == 0)
         status = check_const(ir, layer, err);
-    if (status == MO_OK && strcmp(layer->type, "Parameter") == 0)
-        complete_parameter(layer);
+    if (status == MO_OK && strcmp(layer->type, "Parameter") == 0) {
+        size_t length;
+        const char *text = mo_ir_attribute(layer, "shape", &length);
+
+        /* A port cannot express a dynamic rank; the <data> does. */
+        if (text && is_word("...", text, length))
+            layer->outputs[0].shape.rank = MO_DYNAMIC;
+    }
     return status;
 }

@@ -13,13 +13,6 @@ typedef struct readers {
     int *waiting; /* inputs from a source not in the order yet */
 } readers;
 
-static void free_readers(readers *r)
-{
-    free(r->start);
-    free(r->reader);
-    free(r->waiting);
-}
-
 static mo_status find_readers(const mo_ir *ir, readers *r, mo_error *err)
 {
     size_t n = (size_t) ir->n_layers, edges = 0;
@@ -106,7 +99,9 @@ mo_status mo_ir_topo_order(const mo_ir *ir, int **order, mo_error *err)
     if (n < ir->n_layers)
         status = fail_cycle(ir, r.waiting, err);
 out:
-    free_readers(&r);
+    free(r.start);
+    free(r.reader);
+    free(r.waiting);
     if (status != MO_OK) {
         free(placed);
         return status;

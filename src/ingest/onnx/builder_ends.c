@@ -50,20 +50,6 @@ void mo_onnx_result(mo_onnx_builder *b, const char *name, mo_onnx_ref value)
                           .source_layer = -1 };
 }
 
-/* Layers in topological order: backwards, users come before what they use. */
-static void mark_needed(const mo_onnx_builder *b, bool *needed)
-{
-    for (size_t i = b->n; i-- > 0;) {
-        const mo_ir_layer *layer = &b->layers[i];
-
-        if (strcmp(layer->type, "Result") == 0 ||
-            strcmp(layer->type, "Parameter") == 0)
-            needed[i] = true;
-        for (int k = 0; needed[i] && k < layer->n_inputs; k++)
-            needed[layer->inputs[k].source_layer] = true;
-    }
-}
-
 mo_status mo_onnx_builder_finish(mo_onnx_builder *b, const char *name,
                                  mo_ir **ir, mo_error *err)
 {
@@ -73,7 +59,17 @@ mo_status mo_onnx_builder_finish(mo_onnx_builder *b, const char *name,
     int n = 0;
 
     if (status == MO_OK) {
-        mark_needed(b, needed);
+        /* Layers in topological order: backwards, users come before what they
+         * use. */
+        for (size_t i = b->n; i-- > 0;) {
+            const mo_ir_layer *layer = &b->layers[i];
+
+            if (strcmp(layer->type, "Result") == 0 ||
+                strcmp(layer->type, "Parameter") == 0)
+                needed[i] = true;
+            for (int k = 0; needed[i] && k < layer->n_inputs; k++)
+                needed[layer->inputs[k].source_layer] = true;
+        }
         for (size_t i = 0; i < b->n; i++)
             if (needed[i])
                 place[i] = n++;

@@ -3,22 +3,21 @@
  * keys, gated units, causal convolutions. */
 #include <string.h>
 
+#include "ingest/onnx/attention.h"
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 #include "ingest/onnx/window.h"
 
 /* Angles of a cache by position, so that they broadcast over heads. */
-static mo_onnx_ref rotary_angles(mo_onnx_op *op, int cache, bool flat)
+static mo_onnx_ref rotary_angles(mo_onnx_builder *b, mo_onnx_ref x,
+                                 mo_onnx_ref positions, bool flat)
 {
-    mo_onnx_builder *b = op->b;
-    mo_onnx_ref x = mo_onnx_in(op, cache);
     mo_shape shape;
 
-    if (mo_onnx_has(op, 3)) {
+    if (mo_onnx_is(positions)) {
         mo_onnx_set_int(b, "batch_dims", 0);
         x = mo_onnx_add(b, "Gather",
-                        MO_ONNX_REFS(x, mo_onnx_in(op, 3), mo_onnx_int(b, 0)),
-                        3, NULL);
+                        MO_ONNX_REFS(x, positions, mo_onnx_int(b, 0)), 3, NULL);
     }
     shape = *mo_onnx_shape(b, x);
     if (shape.rank != 3)
@@ -43,40 +42,31 @@ static mo_onnx_ref every(mo_onnx_builder *b, mo_onnx_ref x, int64_t start,
         5, NULL);
 }
 
-/* Turns pairs of elements of each head by angles: halves of it, or
- * neighbours. */
-void mo_onnx_op_rotary_embedding(mo_onnx_op *op)
+mo_onnx_ref mo_onnx_rotate(mo_onnx_builder *b, const mo_onnx_rotary *r)
 {
-    mo_onnx_builder *b = op->b;
-    mo_onnx_ref x = mo_onnx_in(op, 0), parts[2], turned[2], cosines, sines, y;
+    mo_onnx_ref x = r->x, parts[2], turned[2], cosines, sines, y;
     mo_shape old = *mo_onnx_shape(b, x), shape = old;
     bool flat = old.rank == 3;
-    bool neighbours = mo_onnx_attr_int(op, "interleaved", 0) != 0;
-    int64_t heads = mo_onnx_attr_int(op, "num_heads", 0);
-    int64_t wide = mo_onnx_attr_int(op, "rotary_embedding_dim", 0), size;
+    int64_t wide = r->width, size;
 
     if (old.rank < 3 || old.rank > 4 ||
-        (flat && (heads < 1 || old.dims[2] % heads != 0))) {
-        mo_onnx_wrong(b, "has %lld heads in %d dimensions", (long long) heads,
-                      old.rank);
-        return;
-    }
+        (flat && (r->heads < 1 || old.dims[2] % r->heads != 0)))
+        return mo_onnx_wrong(b, "has %lld heads in %d dimensions",
+                             (long long) r->heads, old.rank);
     if (flat)
         shape = (mo_shape){ .rank = 4,
-                            .dims = { old.dims[0], old.dims[1], heads,
-                                      old.dims[2] / heads } };
+                            .dims = { old.dims[0], old.dims[1], r->heads,
+                                      old.dims[2] / r->heads } };
     size = shape.dims[3];
     wide = wide == 0 ? size : wide;
-    if (wide < 0 || wide > size || wide % 2 != 0) {
-        mo_onnx_wrong(b, "turns %lld of %lld elements", (long long) wide,
-                      (long long) size);
-        return;
-    }
+    if (wide < 0 || wide > size || wide % 2 != 0)
+        return mo_onnx_wrong(b, "turns %lld of %lld elements", (long long) wide,
+                             (long long) size);
     x = mo_onnx_reshape(b, x, &shape);
-    cosines = rotary_angles(op, 1, flat);
-    sines = rotary_angles(op, 2, flat);
+    cosines = rotary_angles(b, r->cosines, r->positions, flat);
+    sines = rotary_angles(b, r->sines, r->positions, flat);
     for (int i = 0; i < 2; i++)
-        parts[i] = neighbours
+        parts[i] = r->neighbours
                        ? every(b, x, i, wide, 2)
                        : mo_onnx_cut(b, x, 3, i * wide / 2, (i + 1) * wide / 2);
     turned[0] = mo_onnx_binary(
@@ -85,7 +75,7 @@ void mo_onnx_op_rotary_embedding(mo_onnx_op *op)
     turned[1] = mo_onnx_binary(
         b, "Add", mo_onnx_binary(b, "Multiply", sines, parts[0], NULL),
         mo_onnx_binary(b, "Multiply", cosines, parts[1], NULL), NULL);
-    if (neighbours) {
+    if (r->neighbours) {
         mo_shape pairs = shape, row = shape;
 
         pairs.rank = 5;
@@ -101,7 +91,22 @@ void mo_onnx_op_rotary_embedding(mo_onnx_op *op)
     if (wide < size)
         y = mo_onnx_concat(b, MO_ONNX_REFS(y, mo_onnx_cut(b, x, 3, wide, size)),
                            2, 3);
-    mo_onnx_out(op, mo_onnx_reshape(b, y, &old));
+    return mo_onnx_reshape(b, y, &old);
+}
+
+void mo_onnx_op_rotary_embedding(mo_onnx_op *op)
+{
+    const mo_onnx_rotary r = {
+        .x = mo_onnx_in(op, 0),
+        .cosines = mo_onnx_in(op, 1),
+        .sines = mo_onnx_in(op, 2),
+        .positions = mo_onnx_in(op, 3),
+        .heads = mo_onnx_attr_int(op, "num_heads", 0),
+        .width = mo_onnx_attr_int(op, "rotary_embedding_dim", 0),
+        .neighbours = mo_onnx_attr_int(op, "interleaved", 0) != 0
+    };
+
+    mo_onnx_out(op, mo_onnx_rotate(op->b, &r));
 }
 
 /* Writes new keys or values into a cache, from an index of each batch on. */

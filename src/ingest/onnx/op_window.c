@@ -320,22 +320,6 @@ void mo_onnx_op_global_pool(mo_onnx_op *op)
     mo_onnx_out(op, mo_onnx_reduce(op->b, type, x, marks, true));
 }
 
-/* Pads in front of a last window that begins within the data or the first
- * pads (ceil_mode) are explicit. */
-static void pad_last_window(mo_onnx_op *op, const int64_t *image,
-                            mo_onnx_window *w)
-{
-    for (int d = 0; d < w->n; d++) {
-        int64_t span = (w->kernel[d] - 1) * w->dilation[d] + 1;
-        int64_t room = image[d] + w->begin[d] + w->end[d] - span;
-        int64_t steps = room / w->stride[d];
-
-        if (mo_onnx_attr_int(op, "ceil_mode", 0) && room % w->stride[d] != 0 &&
-            (steps + 1) * w->stride[d] < image[d] + w->begin[d])
-            w->end[d] += (steps + 1) * w->stride[d] - room;
-    }
-}
-
 /* The p-norm of windows: from the average of powers, padded with zeros. */
 void mo_onnx_op_lp_pool(mo_onnx_op *op)
 {
@@ -344,6 +328,7 @@ void mo_onnx_op_lp_pool(mo_onnx_op *op)
     int64_t p = mo_onnx_attr_int(op, "p", 2);
     int64_t begin[MO_MAX_RANK] = { 0 }, end[MO_MAX_RANK] = { 0 }, count = 1;
     mo_onnx_window w = { .n = 0 };
+    const int64_t *image;
 
     if (!mo_onnx_read_pool_window(op, &w))
         return;
@@ -351,7 +336,18 @@ void mo_onnx_op_lp_pool(mo_onnx_op *op)
         mo_onnx_refuse(b, "has a norm of order %lld", (long long) p);
         return;
     }
-    pad_last_window(op, mo_onnx_shape(b, x)->dims + 2, &w);
+    /* Pads in front of a last window that begins within the data or the first
+     * pads (ceil_mode) are explicit. */
+    image = mo_onnx_shape(b, x)->dims + 2;
+    for (int d = 0; d < w.n; d++) {
+        int64_t span = (w.kernel[d] - 1) * w.dilation[d] + 1;
+        int64_t room = image[d] + w.begin[d] + w.end[d] - span;
+        int64_t steps = room / w.stride[d];
+
+        if (mo_onnx_attr_int(op, "ceil_mode", 0) && room % w.stride[d] != 0 &&
+            (steps + 1) * w.stride[d] < image[d] + w.begin[d])
+            w.end[d] += (steps + 1) * w.stride[d] - room;
+    }
     for (int d = 0; d < w.n; d++) {
         begin[2 + d] = w.begin[d];
         end[2 + d] = w.end[d];

@@ -97,13 +97,6 @@ static void check_operands(mo_onnx_op *op, const mo_onnx_row *row)
         mo_onnx_wrong(op->b, "has no output");
 }
 
-static bool is_of_domain(const mo_onnx_row *row, const char *domain)
-{
-    return row->translate == mo_onnx_op_quantized_lstm
-               ? strcmp(domain, "com.microsoft") == 0
-               : mo_onnx_is_own_domain(domain);
-}
-
 static mo_status translate_op(mo_onnx_translation *t, mo_onnx_scope *scope,
                               mo_onnx_op *op)
 {
@@ -113,9 +106,7 @@ static mo_status translate_op(mo_onnx_translation *t, mo_onnx_scope *scope,
 
     if (f)
         return mo_onnx_inline_function(t, scope, op, f);
-    row = mo_onnx_find_row(node->op_type);
-    if (row && !is_of_domain(row, node->domain))
-        row = NULL;
+    row = mo_onnx_find_row(node->op_type, node->domain);
     if (mo_onnx_is_own_domain(node->domain)) {
         if (strcmp(node->op_type, "If") == 0)
             return mo_onnx_take_branch(t, scope, op);

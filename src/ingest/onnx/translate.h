@@ -38,8 +38,9 @@ typedef struct mo_onnx_row {
     int required[3];
 } mo_onnx_row;
 
-/* Returns the row of an operator of ONNX's own domain, or NULL. */
-const mo_onnx_row *mo_onnx_find_row(const char *op_type);
+/* Returns the row of an operator of ONNX's own domain, or of ONNX Runtime's; or
+ * NULL. */
+const mo_onnx_row *mo_onnx_find_row(const char *op_type, const char *domain);
 
 /* Translates the whole model; the caller frees *ir with mo_ir_free(). options
  * may be NULL. Errors name all operators that cannot be translated. */

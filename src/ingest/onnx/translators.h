@@ -28,7 +28,7 @@ void mo_onnx_add_native(mo_onnx_op *op, const char *dtype);
 
 mo_onnx_translator mo_onnx_op_as_is, mo_onnx_op_bit_shift, mo_onnx_op_quantize,
     mo_onnx_op_dequantize, mo_onnx_op_quantized_product,
-    mo_onnx_op_dynamic_quantize, mo_onnx_op_quantized_lstm;
+    mo_onnx_op_dynamic_quantize;
 
 /* op_view.c: shapes, views, creation */
 mo_onnx_translator mo_onnx_op_constant, mo_onnx_op_constant_of_shape,
@@ -83,7 +83,17 @@ mo_onnx_translator mo_onnx_op_matmul, mo_onnx_op_gemm, mo_onnx_op_det,
     mo_onnx_op_batch_norm, mo_onnx_op_layer_norm, mo_onnx_op_rms_norm,
     mo_onnx_op_instance_norm, mo_onnx_op_group_norm, mo_onnx_op_lrn;
 
-/* op_attention.c */
+/* op_attention.c, op_linear_attention.c */
 mo_onnx_translator mo_onnx_op_attention, mo_onnx_op_linear_attention;
+
+/* op_ort.c, op_ort_attention.c: operators of ONNX Runtime */
+mo_onnx_translator mo_onnx_op_skip_norm, mo_onnx_op_embed_norm,
+    mo_onnx_op_ort_gelu, mo_onnx_op_quick_gelu, mo_onnx_op_fused_matmul,
+    mo_onnx_op_fused_conv, mo_onnx_op_quantized_point,
+    mo_onnx_op_quantized_pool, mo_onnx_op_quantized_concat,
+    mo_onnx_op_quantized_lstm, mo_onnx_op_dynamic_matmul,
+    mo_onnx_op_matmul_to_float, mo_onnx_op_matmul_bits, mo_onnx_op_multi_head,
+    mo_onnx_op_projected_attention, mo_onnx_op_ort_rotary,
+    mo_onnx_op_group_query;
 
 #endif

@@ -32,22 +32,6 @@ static mo_ir_constness fold_layer(const mo_ir_layer *layer,
     return MO_IR_CONSTNESS_CONSTANT;
 }
 
-/* Backwards, so that a layer's consumers are decided before it. */
-static void mark_dead(const mo_ir *ir, const int *order, mo_ir_constness *folds,
-                      bool *is_read)
-{
-    for (int i = ir->n_layers - 1; i >= 0; i--) {
-        const mo_ir_layer *layer = &ir->layers[order[i]];
-        mo_ir_constness *fold = &folds[order[i]];
-
-        if (*fold != MO_IR_CONSTNESS_LIVE && !is_read[order[i]])
-            *fold = MO_IR_CONSTNESS_DEAD;
-        if (*fold == MO_IR_CONSTNESS_LIVE || *fold == MO_IR_CONSTNESS_CONSTANT)
-            for (int k = 0; k < layer->n_inputs; k++)
-                is_read[layer->inputs[k].source_layer] = true;
-    }
-}
-
 mo_status mo_ir_find_constness(const mo_ir *ir, mo_ir_constness **folds,
                                mo_error *err)
 {
@@ -61,7 +45,18 @@ mo_status mo_ir_find_constness(const mo_ir *ir, mo_ir_constness **folds,
     if (status == MO_OK) {
         for (size_t i = 0; i < n; i++)
             made[order[i]] = fold_layer(&ir->layers[order[i]], made);
-        mark_dead(ir, order, made, is_read);
+        /* Backwards, so that a layer's consumers are decided before it. */
+        for (int i = ir->n_layers - 1; i >= 0; i--) {
+            const mo_ir_layer *layer = &ir->layers[order[i]];
+            mo_ir_constness *fold = &made[order[i]];
+
+            if (*fold != MO_IR_CONSTNESS_LIVE && !is_read[order[i]])
+                *fold = MO_IR_CONSTNESS_DEAD;
+            if (*fold == MO_IR_CONSTNESS_LIVE ||
+                *fold == MO_IR_CONSTNESS_CONSTANT)
+                for (int k = 0; k < layer->n_inputs; k++)
+                    is_read[layer->inputs[k].source_layer] = true;
+        }
         *folds = made;
         made = NULL;
     }

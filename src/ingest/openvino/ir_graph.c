@@ -260,30 +260,6 @@ static mo_status add_op(conversion *c, int i, mo_error *err)
     return MO_OK;
 }
 
-static mo_status add_edges(conversion *c, int i, mo_error *err)
-{
-    const mo_ir_layer *layer = &c->ir->layers[i];
-    mo_status status = MO_OK;
-
-    for (int k = 0; k < layer->n_inputs && status == MO_OK; k++) {
-        const mo_ir_port *input = &layer->inputs[k];
-        const mo_ir_layer *source = &c->ir->layers[input->source_layer];
-        const mo_ir_port *output = &source->outputs[input->source_port];
-        mo_builder_edge edge = {
-            .from = c->slots[input->source_layer],
-            .to = c->slots[i],
-            .src_port = input->source_port,
-            .dst_port = k,
-            .bytes = mo_shape_bytes(&output->shape, output->dtype),
-            .line = layer->line,
-        };
-        int number;
-
-        status = mo_builder_add_edge(c->builder, &edge, &number, err);
-    }
-    return status;
-}
-
 static mo_status add_layers(conversion *c, mo_error *err)
 {
     int n = c->ir->n_layers;
@@ -294,20 +270,26 @@ static mo_status add_layers(conversion *c, mo_error *err)
             status = add_op(c, i, err);
     for (int i = 0; i < n && status == MO_OK; i++)
         if (c->folds[i] != MO_IR_CONSTNESS_DEAD &&
-            c->folds[i] != MO_IR_CONSTNESS_SHAPE)
-            status = add_edges(c, i, err);
-    return status;
-}
+            c->folds[i] != MO_IR_CONSTNESS_SHAPE) {
+            const mo_ir_layer *layer = &c->ir->layers[i];
 
-static mo_status name_graph(conversion *c, mo_error *err)
-{
-    const char *name = NULL;
-    mo_status status = MO_OK;
+            for (int k = 0; k < layer->n_inputs && status == MO_OK; k++) {
+                const mo_ir_port *input = &layer->inputs[k];
+                const mo_ir_layer *source = &c->ir->layers[input->source_layer];
+                const mo_ir_port *output = &source->outputs[input->source_port];
+                mo_builder_edge edge = {
+                    .from = c->slots[input->source_layer],
+                    .to = c->slots[i],
+                    .src_port = input->source_port,
+                    .dst_port = k,
+                    .bytes = mo_shape_bytes(&output->shape, output->dtype),
+                    .line = layer->line,
+                };
+                int number;
 
-    if (c->ir->name)
-        status = keep_string(c, c->ir->name, &name, err);
-    if (status == MO_OK)
-        mo_builder_name(c->builder, name);
+                status = mo_builder_add_edge(c->builder, &edge, &number, err);
+            }
+        }
     return status;
 }
 
@@ -341,8 +323,14 @@ mo_status mo_ir_to_graph(const mo_ir *ir, const mo_ir_constness *folds,
         status = mo_out_memory(&c.out, err);
     if (status == MO_OK)
         status = mo_builder_new(ir->file, &c.builder, err);
-    if (status == MO_OK)
-        status = name_graph(&c, err);
+    if (status == MO_OK) {
+        const char *name = NULL;
+
+        if (c.ir->name)
+            status = keep_string(&c, c.ir->name, &name, err);
+        if (status == MO_OK)
+            mo_builder_name(c.builder, name);
+    }
     if (status == MO_OK)
         status = add_layers(&c, err);
     if (status == MO_OK)

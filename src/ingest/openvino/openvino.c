@@ -31,19 +31,6 @@ static mo_status check_shape(const mo_ir *ir, const mo_ir_layer *layer,
     return MO_OK;
 }
 
-static mo_status check_shapes(const mo_ir *ir, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < ir->n_layers && status == MO_OK; i++) {
-        const mo_ir_layer *layer = &ir->layers[i];
-
-        for (int k = 0; k < layer->n_outputs && status == MO_OK; k++)
-            status = check_shape(ir, layer, &layer->outputs[k].shape, err);
-    }
-    return status;
-}
-
 /* The constants of model.xml and model.xml.gz are in model.bin; of a model from
  * standard input as well. */
 static mo_status bin_path(const char *path, char **bin, mo_error *err)
@@ -77,8 +64,12 @@ static mo_status convert_ir(mo_ir *ir, const mo_read_options *options,
     options = options ? options : &none;
     if (status == MO_OK)
         status = mo_infer_shapes(ir, bin, options, err);
-    if (status == MO_OK)
-        status = check_shapes(ir, err);
+    for (int i = 0; i < ir->n_layers && status == MO_OK; i++) {
+        const mo_ir_layer *layer = &ir->layers[i];
+
+        for (int k = 0; k < layer->n_outputs && status == MO_OK; k++)
+            status = check_shape(ir, layer, &layer->outputs[k].shape, err);
+    }
     if (status == MO_OK)
         status = mo_ir_find_constness(ir, &folds, err);
     if (status == MO_OK)

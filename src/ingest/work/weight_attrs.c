@@ -33,28 +33,24 @@ static int read_port(const char *text, size_t length)
     return (int) port;
 }
 
-static void read_weight(const char *text, size_t length, mo_weight_attr *weight)
-{
-    const char *colon = memchr(text, ':', length);
-    size_t before = colon ? (size_t) (colon - text) : length;
-
-    weight->port = read_port(text, before);
-    if (!colon || weight->port == MO_PORT_NONE ||
-        mo_shape_read(colon + 1, length - before - 1, &weight->shape) !=
-            MO_SHAPE_OK)
-        weight->shape.rank = -1;
-}
-
 bool mo_weight_attr_next(mo_weight_attr_list *list, mo_weight_attr *weight)
 {
     const char *stop;
     size_t length;
+    const char *colon;
+    size_t before;
 
     if (list->length == 0)
         return false;
     stop = memchr(list->text, ';', list->length);
     length = stop ? (size_t) (stop - list->text) : list->length;
-    read_weight(list->text, length, weight);
+    colon = memchr(list->text, ':', length);
+    before = colon ? (size_t) (colon - list->text) : length;
+    weight->port = read_port(list->text, before);
+    if (!colon || weight->port == MO_PORT_NONE ||
+        mo_shape_read(colon + 1, length - before - 1, &weight->shape) !=
+            MO_SHAPE_OK)
+        weight->shape.rank = -1;
     length += stop != NULL;
     list->text += length;
     list->length -= length;

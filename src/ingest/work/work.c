@@ -85,12 +85,6 @@ static mo_status sum_constants(constant_bytes *fed, const mo_graph *g, int op,
     return MO_OK;
 }
 
-static void constant_bytes_clear(constant_bytes *fed)
-{
-    free(fed->tensors);
-    *fed = (constant_bytes){ 0 };
-}
-
 /* Attributes longer than this are none that a formula reads. */
 enum { MAX_ATTRS = 4096 };
 
@@ -350,15 +344,6 @@ static int gather_outputs(filler *f, const mo_op *op)
     return n;
 }
 
-static double flops_by_formula(filler *f, const mo_work_input *input)
-{
-    if (f->n_free < 2 || !mo_input_order_matters(input->kind))
-        return input->kind->flops(input);
-    if (f->n_free > MO_INPUT_ORDER_MAX_FREE)
-        return MO_UNKNOWN;
-    return mo_input_order_flops(input, f->inputs, f->free_inputs, f->n_free);
-}
-
 static double flops_of(filler *f, const mo_op *op, const mo_operator *kind)
 {
     mo_work_input input = {
@@ -374,7 +359,13 @@ static double flops_of(filler *f, const mo_op *op, const mo_operator *kind)
     if (!kind->flops)
         return 0;
     input.n_outputs = gather_outputs(f, op);
-    flops = flops_by_formula(f, &input);
+    if (f->n_free < 2 || !mo_input_order_matters(kind))
+        flops = kind->flops(&input);
+    else if (f->n_free > MO_INPUT_ORDER_MAX_FREE)
+        return MO_UNKNOWN;
+    else
+        flops =
+            mo_input_order_flops(&input, f->inputs, f->free_inputs, f->n_free);
     return flops >= 0 && isfinite(flops) ? flops : MO_UNKNOWN;
 }
 
@@ -454,29 +445,6 @@ static void fill_weights(filler *f, int id)
     op->memory_bytes = memory;
 }
 
-/* An operator that is not known (a node of an ONNX model that cannot be run):
- * what it reads and writes, and an operation for each of these elements of four
- * bytes. */
-static void estimate_unknown(const filler *f, mo_op *op)
-{
-    if (f->read < 0 || op->output_bytes < 0)
-        return;
-    op->bytes = f->read + (double) op->output_bytes;
-    op->flops = op->bytes / 4;
-}
-
-/* An elementwise op of one input, whose shape is not given: it writes as much
- * as it reads, and an element has four bytes. */
-static void estimate_activation(const filler *f, mo_op *op)
-{
-    double written = op->output_bytes < 0 ? f->read : (double) op->output_bytes;
-
-    if (op->bytes < 0)
-        op->bytes = f->read + written;
-    if (op->flops < 0)
-        op->flops = f->read / 4;
-}
-
 static void fill_op(filler *f, int id)
 {
     mo_op *op = &f->g->ops[id];
@@ -492,16 +460,31 @@ static void fill_op(filler *f, int id)
     if (has_work)
         return;
     if (!kind) {
-        if (mo_attr_find_string(attrs_of(op), "refused"))
-            estimate_unknown(f, op);
+        /* A node of an ONNX model that cannot be run: what it reads and
+         * writes, and an operation for each of these elements of four
+         * bytes. */
+        if (mo_attr_find_string(attrs_of(op), "refused") && f->read >= 0 &&
+            op->output_bytes >= 0) {
+            op->bytes = f->read + (double) op->output_bytes;
+            op->flops = op->bytes / 4;
+        }
         return;
     }
     if (op->flops < 0)
         op->flops = flops_of(f, op, kind);
     if (op->bytes < 0)
         op->bytes = bytes_of(f, id, kind);
-    if (kind->class == MO_CLASS_ACTIVATION && !op->shapes && f->read > 0)
-        estimate_activation(f, op);
+    if (kind->class == MO_CLASS_ACTIVATION && !op->shapes && f->read > 0) {
+        double written =
+            op->output_bytes < 0 ? f->read : (double) op->output_bytes;
+
+        /* An elementwise op of one input, whose shape is not given: it writes
+         * as much as it reads, and an element has four bytes. */
+        if (op->bytes < 0)
+            op->bytes = f->read + written;
+        if (op->flops < 0)
+            op->flops = f->read / 4;
+    }
 }
 
 mo_status mo_work_fill(mo_graph *g, mo_error *err)
@@ -511,6 +494,6 @@ mo_status mo_work_fill(mo_graph *g, mo_error *err)
     fill_sizes(&f);
     for (int i = 0; i < g->n_ops; i++)
         fill_op(&f, i);
-    constant_bytes_clear(&f.fed);
+    free(f.fed.tensors);
     return f.status;
 }

@@ -232,31 +232,6 @@ static mo_status read_graph(const document *d, const char *path,
     return status;
 }
 
-static mo_status read_phase(const document *d, const mo_read_options *options,
-                            const phase_element *from, mo_phase *phase,
-                            mo_error *err)
-{
-    const char *path = path_of(d, from->path);
-    mo_read_options its = { .hints = options ? options->hints
-                                             : (mo_option_list){ 0 } };
-    mo_status status = path ? MO_OK : mo_fail_memory(err);
-
-    if (status == MO_OK && strcmp(from->path, "-") == 0)
-        status = mo_fail_at(err, MO_E_INPUT, d->file, from->line,
-                            "a phase has no standard input; give a file");
-    if (status == MO_OK)
-        status = join_lists(d, options ? &options->shapes : NULL, from->shape,
-                            &its.shapes, err);
-    if (status == MO_OK)
-        status = join_lists(d, options ? &options->values : NULL, from->value,
-                            &its.values, err);
-    if (status == MO_OK)
-        status = read_graph(d, path, &its, from, &phase->graph, err);
-    phase->name = from->name;
-    phase->weight = from->weight;
-    return status;
-}
-
 static mo_status read_phases(document *d, const mo_read_options *options,
                              mo_graph **graph, mo_error *err)
 {
@@ -265,8 +240,28 @@ static mo_status read_phases(document *d, const mo_read_options *options,
 
     for (size_t i = 0; i < d->n && status == MO_OK; i++)
         status = name_phase(d, &d->phases[i], err);
-    for (size_t i = 0; i < d->n && status == MO_OK; i++)
-        status = read_phase(d, options, &d->phases[i], &phases[i], err);
+    for (size_t i = 0; i < d->n && status == MO_OK; i++) {
+        const phase_element *from = &d->phases[i];
+        mo_phase *phase = &phases[i];
+        const char *path = path_of(d, from->path);
+        mo_read_options its = { .hints = options ? options->hints
+                                                 : (mo_option_list){ 0 } };
+
+        status = path ? MO_OK : mo_fail_memory(err);
+        if (status == MO_OK && strcmp(from->path, "-") == 0)
+            status = mo_fail_at(err, MO_E_INPUT, d->file, from->line,
+                                "a phase has no standard input; give a file");
+        if (status == MO_OK)
+            status = join_lists(d, options ? &options->shapes : NULL,
+                                from->shape, &its.shapes, err);
+        if (status == MO_OK)
+            status = join_lists(d, options ? &options->values : NULL,
+                                from->value, &its.values, err);
+        if (status == MO_OK)
+            status = read_graph(d, path, &its, from, &phase->graph, err);
+        phase->name = from->name;
+        phase->weight = from->weight;
+    }
     if (status == MO_OK) {
         status = mo_phases_compose(d->name, phases, (int) d->n, graph, err);
         if (status != MO_OK)

@@ -95,16 +95,6 @@ static int64_t covered_ns(const interval *at, const interval *end,
     return covered;
 }
 
-static void share_device(const interval *at, const interval *end,
-                         int64_t whole_ns, mo_time_share *share)
-{
-    int64_t occupied = covered_ns(at, end, true);
-
-    share->compute_ns = covered_ns(at, end, false);
-    share->transfer_ns = occupied - share->compute_ns;
-    share->idle_ns = whole_ns > occupied ? whole_ns - occupied : 0;
-}
-
 /* Lists an interval of a device, folded to one period; returns the number of
  * pieces. */
 static int list_interval(int device, bool is_transfer, int64_t period_ns,
@@ -145,6 +135,7 @@ static mo_status share_devices(const mo_instance *x, const mo_schedule *s,
 {
     size_t room = 2 * ((size_t) s->n + 2 * (size_t) s->n_transfers) + 2;
     size_t n, at = 0;
+    int64_t whole_ns = period_ns > 0 ? period_ns : s->makespan_ns;
     interval *list = calloc(room, sizeof *list);
 
     if (!list)
@@ -153,11 +144,15 @@ static mo_status share_devices(const mo_instance *x, const mo_schedule *s,
     qsort(list, n, sizeof *list, compare_intervals);
     for (int k = 0; k < x->n_devices; k++) {
         size_t end = at;
+        int64_t occupied_ns;
 
         while (end < n && list[end].device == k)
             end++;
-        share_device(list + at, list + end,
-                     period_ns > 0 ? period_ns : s->makespan_ns, &devices[k]);
+        occupied_ns = covered_ns(list + at, list + end, true);
+        devices[k].compute_ns = covered_ns(list + at, list + end, false);
+        devices[k].transfer_ns = occupied_ns - devices[k].compute_ns;
+        devices[k].idle_ns =
+            whole_ns > occupied_ns ? whole_ns - occupied_ns : 0;
         at = end;
     }
     for (int i = 0; i < s->n; i++)

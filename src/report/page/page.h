@@ -123,6 +123,12 @@ mo_status mo_page_json(const mo_page *page, mo_out *out, mo_error *err);
 mo_status mo_page_text(const mo_page *page, int columns, mo_out *out,
                        mo_error *err);
 
+/* Style, body and script of the HTML page, as lines; each list ends with NULL.
+ * The build makes them from the files in src/report/page/view. */
+extern const char *const mo_page_style[];
+extern const char *const mo_page_body[];
+extern const char *const mo_page_script[];
+
 /* The timeline as a picture. */
 mo_status mo_page_svg(const mo_page *page, mo_out *out, mo_error *err);
 

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "report/page/page_files.h"
-
 static void put_lines(const char *const *lines, mo_out *out)
 {
     for (; *lines; lines++)

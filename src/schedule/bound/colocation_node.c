@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schedule/bound/colocation_node.h"
+#include "schedule/bound/colocation_search.h"
 
 #include "base/minmax.h"
 

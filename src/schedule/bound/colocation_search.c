@@ -2,12 +2,11 @@
 #include "schedule/bound/colocation_search.h"
 
 #include "base/minmax.h"
-#include "schedule/bound/colocation_node.h"
 
 /*
  * Ops are placed in topological order, each on a device that others of the
  * interval have already or on a new one of some class, with the bounds of
- * colocation_node.h.  Memory limits what a device takes.
+ * colocation_node.c.  Memory limits what a device takes.
  *
  * A leaf is a placement of the ops and its value a lower bound on all
  * schedules with that placement; the least value of all is what is sought.

@@ -20,16 +20,6 @@ typedef struct rank_state {
     ranked_op *ops;
 } rank_state;
 
-static int64_t flow_ns(const rank_state *r, int flow)
-{
-    const mo_flow *f = &r->x->flows[flow];
-
-    if (r->placement)
-        return mo_schedule_flow_ns(r->x, r->regime, flow, r->placement[f->from],
-                                   r->placement[f->to]);
-    return mo_mean_cost_flow_ns(r->x, r->regime, r->mean_ns, flow);
-}
-
 static int compare_ranked(const void *a, const void *b)
 {
     const ranked_op *v = a, *w = b;
@@ -57,8 +47,15 @@ mo_status mo_upward_rank_order(const mo_instance *x, const mo_regime *regime,
             int64_t most_ns = 0;
 
             for (int q = r.x->out_start[i]; q < r.x->out_start[i + 1]; q++) {
-                int64_t ns = flow_ns(&r, q) + r.ops[r.x->flows[q].to].rank_ns;
+                const mo_flow *f = &r.x->flows[q];
+                int64_t ns =
+                    r.placement
+                        ? mo_schedule_flow_ns(r.x, r.regime, q,
+                                              r.placement[f->from],
+                                              r.placement[f->to])
+                        : mo_mean_cost_flow_ns(r.x, r.regime, r.mean_ns, q);
 
+                ns += r.ops[f->to].rank_ns;
                 most_ns = ns > most_ns ? ns : most_ns;
             }
             most_ns += r.placement ? mo_instance_p_ns(r.x, i, r.placement[i])

@@ -108,18 +108,6 @@ static mo_status stress_makespan(const mo_instance *x, const mo_schedule *s,
     return status;
 }
 
-/* Adds to pair_ns, [a * K + b], the transfers from a to b. */
-static void sum_transfers(const mo_instance *x, const mo_schedule *s,
-                          int64_t *pair_ns)
-{
-    for (int i = 0; i < s->n_transfers; i++) {
-        const mo_transfer *t = &s->transfers[i];
-
-        pair_ns[(int64_t) t->from * x->n_devices + t->to] +=
-            mo_schedule_item_ns(x, &s->regime, t->item, t->from, t->to);
-    }
-}
-
 static mo_status stress_period(const mo_instance *x, const mo_schedule *s,
                                double factor, mo_stress *stress, mo_error *err)
 {
@@ -132,7 +120,12 @@ static mo_status stress_period(const mo_instance *x, const mo_schedule *s,
 
     if (status == MO_OK) {
         stress->worst_ns = loads.period_ns;
-        sum_transfers(x, s, pair_ns);
+        for (int i = 0; i < s->n_transfers; i++) {
+            const mo_transfer *t = &s->transfers[i];
+
+            pair_ns[(int64_t) t->from * x->n_devices + t->to] +=
+                mo_schedule_item_ns(x, &s->regime, t->item, t->from, t->to);
+        }
     }
     for (int i = 0; i < s->n && status == MO_OK; i++) {
         int k = s->device[i];

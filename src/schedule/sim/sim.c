@@ -147,7 +147,8 @@ void mo_sim_free(mo_sim *s)
     free(s);
 }
 
-void mo_sim_load_plan(mo_sim *s, const mo_sim_plan *plan)
+/* Copies the plan; the time lags are borrowed. */
+static void load_plan(mo_sim *s, const mo_sim_plan *plan)
 {
     const mo_instance *x = s->x;
 
@@ -171,7 +172,7 @@ void mo_sim_load_plan(mo_sim *s, const mo_sim_plan *plan)
 
 int64_t mo_sim_run(mo_sim *s, const mo_sim_plan *plan, int64_t cutoff_ns)
 {
-    mo_sim_load_plan(s, plan);
+    load_plan(s, plan);
     mo_sim_clear(s);
     mo_sim_begin(s);
     return mo_sim_run_events(s, cutoff_ns);

@@ -237,9 +237,6 @@ struct mo_sim {
     mo_sim_checkpoint checkpoint;
 };
 
-/* Copies the plan; the time lags are borrowed. */
-void mo_sim_load_plan(mo_sim *s, const mo_sim_plan *plan);
-
 /* Resets the clock, the log and all queues. */
 void mo_sim_clear(mo_sim *s);
 

@@ -135,15 +135,6 @@ static int compare_changes(const void *a, const void *b)
     return by != 0 ? by : mo_validate_compare(s->bytes, t->bytes);
 }
 
-static mo_validate_label label_moment(int64_t at_ns)
-{
-    mo_validate_label shown;
-
-    snprintf(shown.text, sizeof shown.text, " at %.60s",
-             mo_validate_label_us(at_ns).text);
-    return shown;
-}
-
 static void check_live(live_state *l)
 {
     for (int t = 0; t < l->j->x->n_tensors; t++)
@@ -191,8 +182,13 @@ static void check_live(live_state *l)
             l->when_ns[c->device] = c->at_ns;
         }
     }
-    for (int k = 0; k < l->j->x->n_devices; k++)
-        check_capacity(l->j, k, l->most[k], label_moment(l->when_ns[k]).text);
+    for (int k = 0; k < l->j->x->n_devices; k++) {
+        mo_validate_label moment;
+
+        snprintf(moment.text, sizeof moment.text, " at %.60s",
+                 mo_validate_label_us(l->when_ns[k]).text);
+        check_capacity(l->j, k, l->most[k], moment.text);
+    }
 }
 
 mo_status mo_validate_memory(mo_validate_state *j, mo_error *err)

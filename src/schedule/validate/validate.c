@@ -16,24 +16,13 @@
 
 enum { TEXT_SIZE = 2048, NAME_SIZE = 150 };
 
-static const struct {
-    const char *number, *word;
-} rules[] = {
-    [MO_VIOLATION_ASSIGNMENT] = { "(1c)", "(1c) assignment" },
-    [MO_VIOLATION_PIN] = { "pin:", "pin" },
-    [MO_VIOLATION_GROUP] = { "group:", "group" },
-    [MO_VIOLATION_PRECEDENCE] = { "(1a)", "(1a) precedence" },
-    [MO_VIOLATION_MEMORY] = { "(1d)", "(1d) memory" },
-    [MO_VIOLATION_OVERLAP] = { "(1e)", "(1e) overlap" },
-    [MO_VIOLATION_TRANSFER] = { "(1f)", "(1f) transfer" },
-    [MO_VIOLATION_CONGESTION] = { "(1g)", "(1g) congestion" },
-    [MO_VIOLATION_OBJECTIVE] = { "(1)", "(1) objective" },
+static const char *const rule_numbers[] = {
+    [MO_VIOLATION_ASSIGNMENT] = "(1c)", [MO_VIOLATION_PIN] = "pin:",
+    [MO_VIOLATION_GROUP] = "group:",    [MO_VIOLATION_PRECEDENCE] = "(1a)",
+    [MO_VIOLATION_MEMORY] = "(1d)",     [MO_VIOLATION_OVERLAP] = "(1e)",
+    [MO_VIOLATION_TRANSFER] = "(1f)",   [MO_VIOLATION_CONGESTION] = "(1g)",
+    [MO_VIOLATION_OBJECTIVE] = "(1)",
 };
-
-const char *mo_violation_kind_name(mo_violation_kind rule)
-{
-    return rules[rule].word;
-}
 
 void mo_validate_add_violation(mo_validate_state *j, mo_violation_kind rule,
                                int64_t amount, const char *format, ...)
@@ -47,7 +36,7 @@ void mo_validate_add_violation(mo_validate_state *j, mo_violation_kind rule,
         v->more = true;
         return;
     }
-    length = snprintf(line, sizeof line, "%s ", rules[rule].number);
+    length = snprintf(line, sizeof line, "%s ", rule_numbers[rule]);
     va_start(args, format);
     vsnprintf(line + length, sizeof line - (size_t) length, format, args);
     va_end(args);

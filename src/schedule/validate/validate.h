@@ -48,9 +48,6 @@ typedef struct mo_verdict {
     mo_arena *arena; /* owns all of this */
 } mo_verdict;
 
-/* Returns "(1d) memory" and the like, a literal, for lists. */
-const char *mo_violation_kind_name(mo_violation_kind rule);
-
 /*
  * Validates s as it stands, start times included: any numbers may be in it,
  * and its transfers in any order.  At most max violations are listed, with max

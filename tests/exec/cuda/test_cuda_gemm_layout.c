@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
-/* Tests of exec/backend/cuda/algo/cublaslt/gemm_layout.h: the BLAS product
+/* Tests of exec/backend/cuda/algo/cublaslt/gemm_layout.c: the BLAS product
  * equals the call, both by their definition, in integers. */
-#include "exec/backend/cuda/algo/cublaslt/gemm_layout.h"
+#include "exec/backend/cuda/algo/cublaslt/matmul_descs.h"
 
 #include <limits.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of states in plans: in place where nothing else reads the old value,
  * copied otherwise; phases share them; the verifier refuses corrupted plans. */
-#include "exec/plan/merge_phases.h"
+#include "exec/plan/build.h"
 
 #include "exec/plan/verify/verify.h"
 #include "ingest/read.h"

@@ -5,8 +5,7 @@
 
 #include <stdio.h>
 
-#include "solvers/search/baselines/getf_groups.h"
-#include "solvers/search/baselines/oct.h"
+#include "solvers/search/baselines/baseline.h"
 #include "tests/support/graphs.h"
 #include "tests/search/baselines/baselines_case.h"
 #include "tests/support/problem.h"

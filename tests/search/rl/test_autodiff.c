@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
-#include "solvers/search/rl/nn/adam.h"
+#include "solvers/search/rl/nn/params.h"
 #include "solvers/search/rl/nn/autodiff.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
@@ -79,11 +79,6 @@ static mo_rl_var square(mo_rl_tape *t)
 static mo_rl_var scaled(mo_rl_tape *t)
 {
     return mo_rl_tape_scale(t, w(t, A), -1.7);
-}
-
-static mo_rl_var relu(mo_rl_tape *t)
-{
-    return mo_rl_tape_relu(t, w(t, A));
 }
 
 static mo_rl_var tangent(mo_rl_tape *t)
@@ -163,10 +158,9 @@ static mo_rl_var deep(mo_rl_tape *t)
 }
 
 static maker *const makers[] = {
-    product, product_turned, sum,     sum_of_row, times,       square,
-    scaled,  relu,           tangent, sigmoid,    beside,      below,
-    columns, rows_of,        total,   gathered,   log_softmax, softmax,
-    picked,  deep,           layer,   power,
+    product,  product_turned, sum,     sum_of_row, times,   square,  scaled,
+    tangent,  sigmoid,        beside,  below,      columns, rows_of, total,
+    gathered, log_softmax,    softmax, picked,     deep,    layer,   power,
 };
 
 static mo_rl_params make_weights(uint64_t seed)

@@ -463,8 +463,7 @@ mo_status mo_cuda_matvec_algos(mo_backend_unit *unit,
                                const mo_cuda_algo_problem *problem,
                                mo_cuda_algo_list *algos, mo_error *err)
 {
-    mo_cuda_source code = { 0 };
-    const char *name = NULL;
+    mo_cuda_single_kernel_spec draft = { 0 };
     direct_algo *algo;
     mo_call_linear l;
     mo_status status;
@@ -477,7 +476,8 @@ mo_status mo_cuda_matvec_algos(mo_backend_unit *unit,
     algo = new_algo(problem, "matvec");
     if (!algo)
         return mo_fail_memory(err);
-    status = mo_cuda_emit_matvec(unit, problem->call, problem->out, &l, &code,
-                                 &name, &algo->grid, err);
-    return add_algo(unit, algo, &code, name, status, algos, err);
+    status =
+        mo_cuda_emit_matvec(unit, problem->call, problem->out, &l, &draft, err);
+    algo->grid = draft.grid;
+    return add_algo(unit, algo, &draft.code, draft.name, status, algos, err);
 }

@@ -152,15 +152,6 @@ static bool read_matmul(const mo_cuda_algo_problem *task,
         &p->b_form, &a->b_pitch, &p->b_count);
 }
 
-static bool is_pixel_wise(const mo_call_window *s)
-{
-    for (int d = 0; d < s->spatial; d++)
-        if (s->kernel[d] != 1 || s->stride[d] != 1 || s->pad_begin[d] != 0 ||
-            s->pad_end[d] != 0)
-            return false;
-    return true;
-}
-
 /* As a product of rows of channels; a pixel is a row. */
 static mo_call_matmul conv_as_matmul(const mo_call_conv *c, int64_t k,
                                      int64_t pitch)
@@ -225,7 +216,7 @@ static bool read_conv(const mo_cuda_algo_problem *task,
     use_packed_columns(task, p);
     if (c->groups > 1)
         p->arguments.bias_batch[MO_CUDA_TENSORCORE_MAX_BATCH_DIMS - 1] = f.n;
-    if (is_pixel_wise(&c->sweep))
+    if (mo_call_window_is_pixel_wise(&c->sweep))
         return true;
     p->a_form = MO_CUDA_TENSORCORE_IM2COL;
 

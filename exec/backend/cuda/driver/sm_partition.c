@@ -142,26 +142,6 @@ static mo_status create_green_context(const mo_backend_unit *unit,
     return status;
 }
 
-static mo_status create_all_contexts(const mo_backend_unit *unit,
-                                     const sm_groups *s, const int *parts,
-                                     green_contexts *green, mo_error *err)
-{
-    int n_items = s->n + s->has_remainder, next = 0;
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < green->n && status == MO_OK; i++) {
-        int n = parts[i] / s->group;
-
-        status = create_green_context(unit, &s->items[next], n,
-                                      &green->parts[i], err);
-        next += n;
-    }
-    if (status == MO_OK && next < n_items)
-        status = create_green_context(unit, &s->items[next], n_items - next,
-                                      &green->rest, err);
-    return status;
-}
-
 static mo_status create_green_contexts(const mo_backend_unit *unit,
                                        const int *parts, int n,
                                        green_contexts *green, mo_error *err)
@@ -178,8 +158,20 @@ static mo_status create_green_contexts(const mo_backend_unit *unit,
     status = list_sm_groups(unit, &s, err);
     if (status == MO_OK)
         status = check_parts(unit, &s, parts, n, err);
-    if (status == MO_OK)
-        status = create_all_contexts(unit, &s, parts, green, err);
+    if (status == MO_OK) {
+        int n_items = s.n + s.has_remainder, next = 0;
+
+        for (int i = 0; i < green->n && status == MO_OK; i++) {
+            int n_groups = parts[i] / s.group;
+
+            status = create_green_context(unit, &s.items[next], n_groups,
+                                          &green->parts[i], err);
+            next += n_groups;
+        }
+        if (status == MO_OK && next < n_items)
+            status = create_green_context(unit, &s.items[next], n_items - next,
+                                          &green->rest, err);
+    }
     free(s.items);
     return status;
 }
@@ -249,15 +241,6 @@ struct mo_cuda_sm_partition {
 static pthread_mutex_t partitions_lock = PTHREAD_MUTEX_INITIALIZER;
 static mo_cuda_sm_partition *partitions;
 
-static mo_cuda_sm_partition *find_partition(CUdevice device)
-{
-    mo_cuda_sm_partition *p = partitions;
-
-    while (p && p->device != device)
-        p = p->next;
-    return p;
-}
-
 static bool has_same_parts(const mo_cuda_sm_partition *p,
                            const mo_backend_unit_options *options)
 {
@@ -308,7 +291,9 @@ mo_status mo_cuda_sm_partition_acquire(mo_backend_unit *unit, mo_error *err)
     mo_cuda_sm_partition *p;
 
     pthread_mutex_lock(&partitions_lock);
-    p = find_partition(unit->device);
+    p = partitions;
+    while (p && p->device != unit->device)
+        p = p->next;
     if (!p)
         status = create_partition(unit, &p, err);
     else if (!has_same_parts(p, &unit->options)) {

@@ -81,16 +81,6 @@ static mo_status record_event(mo_backend_unit *unit, CUevent event,
                          err);
 }
 
-static mo_status enqueue_call(mo_backend_unit *unit,
-                              const mo_backend_program_call *call,
-                              mo_error *err)
-{
-    if (!call->kernel)
-        return mo_cuda_peer_copy_enqueue(call->transfer, unit->stream, err);
-    return mo_cuda_kernel_enqueue(unit, call->kernel, call->in, call->out,
-                                  call->workspace, unit->stream, err);
-}
-
 static mo_status launch_graph(mo_backend_unit *unit, const timed_graph *l,
                               mo_error *err)
 {
@@ -130,7 +120,12 @@ static mo_status open_timed_graph(mo_backend_unit *unit,
 
         /* A kernel overlaps only with a kernel directly before it. */
         unit->has_pdl = overlap && !separate && i > 0 && calls[i - 1].kernel;
-        status = enqueue_call(unit, &calls[i], err);
+        status = calls[i].kernel
+                     ? mo_cuda_kernel_enqueue(
+                           unit, calls[i].kernel, calls[i].in, calls[i].out,
+                           calls[i].workspace, unit->stream, err)
+                     : mo_cuda_peer_copy_enqueue(calls[i].transfer,
+                                                 unit->stream, err);
         unit->has_pdl = overlap;
         if (status == MO_OK && (separate || i == n - 1))
             status = record_event(unit, *events++, err);

@@ -105,28 +105,6 @@ static int64_t median_of(mo_cuda_pdl_trial *t, int variant)
     return t->ns[variant][(n - 1) / 2];
 }
 
-/* After too few replays the program stays as it was recorded, and the next
- * start tries again. */
-static void choose(mo_backend_unit *unit, mo_backend_program *program)
-{
-    mo_cuda_pdl_trial *t = program->trial;
-    int best = WITH_PDL;
-
-    if (t->n[WITHOUT_PDL] >= FEWEST) {
-        int64_t ns[VARIANTS] = { median_of(t, WITH_PDL),
-                                 median_of(t, WITHOUT_PDL) };
-
-        best = ns[WITHOUT_PDL] < ns[WITH_PDL] ? WITHOUT_PDL : WITH_PDL;
-        mo_cuda_tuning_cache_add(unit->tuning_cache, program->choice_key,
-                                 names[best], ns[best]);
-    }
-    replay_next(program, best);
-    unit->has_pdl = best == WITH_PDL;
-    mo_cuda_pdl_trial_free(unit, t);
-    program->trial = NULL;
-    program->choice_key = 0;
-}
-
 void mo_cuda_pdl_tune(mo_backend_unit *unit, mo_backend_program *program,
                       const mo_backend_program_call *calls, int n, int64_t ns)
 {
@@ -145,8 +123,26 @@ void mo_cuda_pdl_tune(mo_backend_unit *unit, mo_backend_program *program,
         t->ns[t->next][t->n[t->next]++] = ns;
         replay_next(program, t->next == WITH_PDL ? WITHOUT_PDL : WITH_PDL);
     }
-    if (ns < 0 || t->n[WITHOUT_PDL] == REPLAYS)
-        choose(unit, program);
+    if (ns < 0 || t->n[WITHOUT_PDL] == REPLAYS) {
+        int best = WITH_PDL;
+
+        /* After too few replays the program stays as it was recorded, and the
+         * next start tries again. */
+        if (t->n[WITHOUT_PDL] >= FEWEST) {
+            int64_t median_ns[VARIANTS] = { median_of(t, WITH_PDL),
+                                            median_of(t, WITHOUT_PDL) };
+
+            best = median_ns[WITHOUT_PDL] < median_ns[WITH_PDL] ? WITHOUT_PDL
+                                                                : WITH_PDL;
+            mo_cuda_tuning_cache_add(unit->tuning_cache, program->choice_key,
+                                     names[best], median_ns[best]);
+        }
+        replay_next(program, best);
+        unit->has_pdl = best == WITH_PDL;
+        mo_cuda_pdl_trial_free(unit, t);
+        program->trial = NULL;
+        program->choice_key = 0;
+    }
 }
 
 void mo_cuda_pdl_trial_free(mo_backend_unit *unit, mo_cuda_pdl_trial *trial)

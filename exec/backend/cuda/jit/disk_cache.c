@@ -40,15 +40,6 @@ static bool set_folder(char folder[PATH_ROOM], const char *above,
     return false;
 }
 
-/* Sets folder to "" where the cache is switched off ("none") or the path is
- * too long. */
-static void set_named_folder(const char *value, char folder[PATH_ROOM])
-{
-    if (strcmp(value, "none") == 0 ||
-        snprintf(folder, PATH_ROOM, "%s", value) >= PATH_ROOM)
-        folder[0] = 0;
-}
-
 mo_status mo_cuda_disk_cache_new(const char *folder, mo_cuda_disk_cache **cache,
                                  mo_error *err)
 {
@@ -59,9 +50,13 @@ mo_status mo_cuda_disk_cache_new(const char *folder, mo_cuda_disk_cache **cache,
         return mo_fail_memory(err);
     if (!folder)
         folder = getenv("MOIRAI_CACHE");
-    if (folder)
-        set_named_folder(folder, made->folder);
-    else if (!(xdg && set_folder(made->folder, xdg, "/moirai")) && home)
+    if (folder) {
+        /* "" where the cache is switched off ("none") or the path is too
+         * long. */
+        if (strcmp(folder, "none") == 0 ||
+            snprintf(made->folder, PATH_ROOM, "%s", folder) >= PATH_ROOM)
+            made->folder[0] = 0;
+    } else if (!(xdg && set_folder(made->folder, xdg, "/moirai")) && home)
         set_folder(made->folder, home, "/.cache/moirai");
     *cache = made;
     return MO_OK;

@@ -245,19 +245,6 @@ static mo_status load_or_compile_cubins(mo_cuda_jit_cache *cache, mo_error *err)
     return status;
 }
 
-static mo_status load_source(const mo_cuda_api *api, source *s, mo_error *err)
-{
-    mo_status status =
-        mo_cuda_check(api, "cuModuleLoadData",
-                      api->cuModuleLoadData(&s->module, s->cubin), err);
-
-    if (status != MO_OK)
-        s->module = NULL;
-    free(s->cubin);
-    s->cubin = NULL;
-    return status;
-}
-
 /* As mo_cuda_check, with the function's name. */
 static mo_status check_function(const mo_backend_unit *unit, const char *what,
                                 const mo_cuda_function *function,
@@ -277,8 +264,17 @@ mo_status mo_cuda_jit_compile(mo_backend_unit *unit, mo_error *err)
     mo_status status = load_or_compile_cubins(cache, err);
 
     for (size_t i = 0; i < cache->n_sources && status == MO_OK; i++)
-        if (!cache->sources[i]->module)
-            status = load_source(unit->api, cache->sources[i], err);
+        if (!cache->sources[i]->module) {
+            source *s = cache->sources[i];
+
+            status = mo_cuda_check(
+                unit->api, "cuModuleLoadData",
+                unit->api->cuModuleLoadData(&s->module, s->cubin), err);
+            if (status != MO_OK)
+                s->module = NULL;
+            free(s->cubin);
+            s->cubin = NULL;
+        }
     for (size_t i = 0; i < cache->n_functions && status == MO_OK; i++)
         if (!cache->functions[i]->function) {
             mo_cuda_function *function = cache->functions[i];

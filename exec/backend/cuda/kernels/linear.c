@@ -66,8 +66,7 @@ static mo_status prepare_matvec(mo_backend_unit *unit, const mo_call *call,
     if (!in[1].constant || mo_ablated(MO_ABLATION_cuda_matvec) ||
         !mo_cuda_matvec_supports(unit, l))
         return MO_OK;
-    status = mo_cuda_emit_matvec(unit, call, out, l, &draft.code, &draft.name,
-                                 &draft.grid, err);
+    status = mo_cuda_emit_matvec(unit, call, out, l, &draft, err);
     if (status == MO_OK)
         status = mo_cuda_single_kernel_new(unit, call, 2, &draft, kernel, err);
     mo_cuda_source_clear(&draft.code);

@@ -66,10 +66,10 @@ static int choose_split(const mo_call_linear *l, int64_t warps)
 /* A warp has as many rows of weights as keep all multiprocessors busy once. */
 mo_status mo_cuda_emit_matvec(const mo_backend_unit *unit, const mo_call *call,
                               const mo_tensor_desc *out,
-                              const mo_call_linear *l, mo_cuda_source *code,
-                              const char **name, mo_cuda_grid *grid,
-                              mo_error *err)
+                              const mo_call_linear *l,
+                              mo_cuda_single_kernel_spec *draft, mo_error *err)
 {
+    mo_cuda_source *code = &draft->code;
     int bits = mo_cuda_format_bits(l->format);
     int warps = bits > 0 ? WARPS_BLOCKS : WARPS_NUMBERS;
     int64_t rows = (int64_t) unit->sms * WARPS_OF_SM * (bits > 0 ? 1 : 2);
@@ -77,12 +77,12 @@ mo_status mo_cuda_emit_matvec(const mo_backend_unit *unit, const mo_call *call,
     int split = bits > 0 ? 1 : choose_split(l, rows);
     mo_elem elem = bits > 0 ? MO_ELEM_U32 : mo_block_format_elem(l->format);
     mo_status status = mo_cuda_grid_1d(l->n, (int) span * warps / split,
-                                       32 * warps, grid, err);
+                                       32 * warps, &draft->grid, err);
 
     if (status != MO_OK)
         return status;
-    *name = bits > 0 ? "matvec_blocks" : "matvec_numbers";
-    grid->shared = (unsigned) shared_bytes(l);
+    draft->name = bits > 0 ? "matvec_blocks" : "matvec_numbers";
+    draft->grid.shared = (unsigned) shared_bytes(l);
     mo_cuda_emit_types(code, out->elem, 16 / (int) mo_elem_size(out->elem),
                        mo_tensor_desc_elements(out));
     mo_cuda_emit_epilogue(code, call, out, 1);

@@ -149,25 +149,6 @@ static mo_status set_workspace(rnn_kernel *made, mo_error *err)
                            err);
 }
 
-static mo_status request_functions(mo_backend_unit *unit, rnn_kernel *made,
-                                   mo_elem elem, mo_elem length_elem,
-                                   mo_error *err)
-{
-    static const char *const names[] = { "rnn_begin", "rnn_step", "rnn_end" };
-    mo_cuda_function **const functions[] = { &made->begin, &made->step,
-                                             &made->end };
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < 3 && status == MO_OK; i++) {
-        mo_cuda_source code = { 0 };
-
-        emit_rnn(&code, &made->rnn, elem, length_elem);
-        status = mo_cuda_jit_request_source(unit, &code, names[i], functions[i],
-                                            err);
-    }
-    return status;
-}
-
 static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
                          const mo_backend_operand *in,
                          const mo_tensor_desc *out, mo_backend_kernel **kernel,
@@ -189,10 +170,22 @@ static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
         return mo_fail_memory(err);
     made->rnn = *rnn;
     status = set_workspace(made, err);
-    if (status == MO_OK && made->base.workspace > 0)
-        status = request_functions(
-            unit, made, in[0].desc.elem,
-            rnn->lengths < 0 ? MO_ELEM_I64 : in[rnn->lengths].desc.elem, err);
+    if (status == MO_OK && made->base.workspace > 0) {
+        mo_elem length_elem =
+            rnn->lengths < 0 ? MO_ELEM_I64 : in[rnn->lengths].desc.elem;
+        static const char *const names[] = { "rnn_begin", "rnn_step",
+                                             "rnn_end" };
+        mo_cuda_function **const functions[] = { &made->begin, &made->step,
+                                                 &made->end };
+
+        for (int i = 0; i < 3 && status == MO_OK; i++) {
+            mo_cuda_source code = { 0 };
+
+            emit_rnn(&code, &made->rnn, in[0].desc.elem, length_elem);
+            status = mo_cuda_jit_request_source(unit, &code, names[i],
+                                                functions[i], err);
+        }
+    }
     if (status != MO_OK) {
         free(made);
         return status;

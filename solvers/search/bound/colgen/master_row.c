@@ -14,13 +14,6 @@ mo_cg_row mo_cg_row_capacity(int resource, int first, int last)
                         .last = last };
 }
 
-mo_cg_row mo_cg_row_release(int node, int device, int64_t tick)
-{
-    return (mo_cg_row){
-        .kind = MO_CG_RELEASE, .node = node, .device = device, .tick = tick
-    };
-}
-
 mo_cg_row mo_cg_row_budget(void)
 {
     return (mo_cg_row){ .kind = MO_CG_BUDGET };
@@ -225,8 +218,10 @@ double mo_cg_separate_release(const mo_cg_problem *c,
         if (p->class != class || p->device[at] != device)
             continue;
         cell = mo_cg_cell_of_tick(c, offset, p->start[at]);
-        row = mo_cg_row_release(node, device,
-                                mo_cg_cell_start(c, offset, cell + 1));
+        row = (mo_cg_row){ .kind = MO_CG_RELEASE,
+                           .node = node,
+                           .device = device,
+                           .tick = mo_cg_cell_start(c, offset, cell + 1) };
 
         /* The usage of a release row. Columns of positive weight are last in
          * the pool. */

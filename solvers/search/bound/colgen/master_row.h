@@ -41,7 +41,6 @@ typedef struct mo_cg_row {
 
 /* Return a row of each kind; its other members are 0. */
 mo_cg_row mo_cg_row_capacity(int resource, int first, int last);
-mo_cg_row mo_cg_row_release(int node, int device, int64_t tick);
 mo_cg_row mo_cg_row_budget(void);
 mo_cg_row mo_cg_row_sum(const mo_cg_problem *c, int resource, int first);
 

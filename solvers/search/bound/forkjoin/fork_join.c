@@ -520,8 +520,8 @@ bool mo_forkjoin_has_many_equal_branches(const mo_forkjoin *fork)
 {
     int64_t equal = 0;
 
-    for (int c = 0; c < fork->n_classes; c++)
+    for (int c = 0; fork && c < fork->n_classes; c++)
         if (fork->classes[c].count >= MANY)
             equal += (int64_t) fork->classes[c].count * fork->classes[c].n;
-    return 2 * equal > fork->segment.n;
+    return fork && 2 * equal > fork->segment.n;
 }

@@ -72,7 +72,7 @@ mo_status mo_forkjoin_find(const mo_allowed_devices *places,
 void mo_forkjoin_free(mo_forkjoin *fork);
 
 /* Returns whether most ops are in classes of several equal branches: there,
- * bounds that count branches are stronger than enumeration. */
+ * bounds that count branches are stronger than enumeration.  NULL has none. */
 bool mo_forkjoin_has_many_equal_branches(const mo_forkjoin *fork);
 
 #endif

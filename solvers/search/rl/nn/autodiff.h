@@ -67,7 +67,6 @@ mo_rl_var mo_rl_tape_add(mo_rl_tape *tape, mo_rl_var a, mo_rl_var b);
 mo_rl_var mo_rl_tape_mul(mo_rl_tape *tape, mo_rl_var a,
                          mo_rl_var b); /* elementwise, same shapes */
 mo_rl_var mo_rl_tape_scale(mo_rl_tape *tape, mo_rl_var a, double by);
-mo_rl_var mo_rl_tape_relu(mo_rl_tape *tape, mo_rl_var a);
 mo_rl_var mo_rl_tape_tanh(mo_rl_tape *tape, mo_rl_var a);
 mo_rl_var mo_rl_tape_exp(mo_rl_tape *tape, mo_rl_var a);
 mo_rl_var mo_rl_tape_sigmoid(mo_rl_tape *tape, mo_rl_var a);

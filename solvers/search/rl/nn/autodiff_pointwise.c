@@ -21,24 +21,6 @@ static mo_rl_tape_node *new_node_like(mo_rl_tape *tape, mo_rl_var a,
     return made;
 }
 
-static void backward_relu(mo_rl_tape *tape, const mo_rl_tape_node *made)
-{
-    mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
-
-    for (size_t i = 0; to && i < mo_rl_tape_node_size(made); i++)
-        to[i] += made->values[i] > 0 ? made->gradient[i] : 0;
-}
-
-mo_rl_var mo_rl_tape_relu(mo_rl_tape *tape, mo_rl_var a)
-{
-    const mo_rl_real *x;
-    mo_rl_tape_node *made = new_node_like(tape, a, backward_relu, &x);
-
-    for (size_t i = 0; made && i < mo_rl_tape_node_size(made); i++)
-        made->values[i] = x[i] > 0 ? x[i] : 0;
-    return mo_rl_tape_node_var(tape, made);
-}
-
 static void backward_tanh(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);

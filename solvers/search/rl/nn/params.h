@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * params.h - the parameters of a policy: named matrices in one contiguous
- * buffer.
+ * buffer; and their optimizer.
  *
  * Gradients and the state of an optimizer are arrays of the same length, so
  * that each thread can have its own and they are summed in a fixed order.
@@ -53,5 +53,28 @@ mo_status mo_rl_params_write(const mo_rl_params *weights, const char *kind,
 mo_status mo_rl_params_read(mo_rl_params *weights, const char *kind,
                             const int *about, int n_about, const char *path,
                             mo_error *err);
+
+/* The Adam optimizer (Kingma and Ba, 2015), with clipping of the gradient
+ * norm. */
+typedef struct mo_rl_adam {
+    double rate;
+    double
+        max_norm; /* clipping threshold of the gradient norm; 0: no clipping */
+    mo_rl_real *first_moment, *second_moment;
+    int64_t steps;
+} mo_rl_adam;
+
+/* rate and most are set by the caller.  Allocates the moments; the caller
+ * frees them with mo_rl_adam_clear(), also after a failure. */
+mo_status mo_rl_adam_init(mo_rl_adam *adam, const mo_rl_params *weights,
+                          mo_error *err);
+void mo_rl_adam_clear(mo_rl_adam *adam);
+
+/* Resets the moments and the step count. */
+void mo_rl_adam_reset(mo_rl_adam *adam, const mo_rl_params *weights);
+
+/* One descent step; gradient has as many elements as the weights. */
+void mo_rl_adam_step(mo_rl_adam *adam, mo_rl_params *weights,
+                     const mo_rl_real *gradient);
 
 #endif

@@ -179,36 +179,6 @@ static mo_status set_preference_attr(mo_backend_unit *unit,
                                 err);
 }
 
-/* Partial sums are added in a fixed order and in the compute type: not by
- * atomics. */
-static mo_status set_preference(mo_backend_unit *unit,
-                                cublasLtMatmulPreference_t preference,
-                                mo_error *err)
-{
-    static const cublasLtMatmulPreferenceAttributes_t aligned[] = {
-        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
-        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
-        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
-    };
-    uint64_t workspace = MAX_WORKSPACE;
-    uint32_t sums = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
-    uint32_t alignment = ALIGNMENT;
-    mo_status status;
-
-    status = set_preference_attr(unit, preference,
-                                 CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                 &workspace, sizeof workspace, err);
-    if (status == MO_OK)
-        status = set_preference_attr(unit, preference,
-                                     CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-                                     &sums, sizeof sums, err);
-    for (int i = 0; i < 4 && status == MO_OK; i++)
-        status = set_preference_attr(unit, preference, aligned[i], &alignment,
-                                     sizeof alignment, err);
-    return status;
-}
-
 /* The heuristic reads only the alignment of the bias address, not the bias. */
 static mo_status set_placeholder_bias(mo_backend_unit *unit,
                                       const mo_cuda_matmul_problem *matmul,
@@ -239,8 +209,30 @@ static mo_status query_heuristic(mo_backend_unit *unit,
     mo_status status = get_handle(unit, &handle, err);
 
     *n = 0;
-    if (status == MO_OK)
-        status = set_preference(unit, preference, err);
+    if (status == MO_OK) {
+        static const cublasLtMatmulPreferenceAttributes_t aligned[] = {
+            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+        };
+        uint64_t workspace = MAX_WORKSPACE;
+        uint32_t sums = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+        uint32_t alignment = ALIGNMENT;
+
+        /* Partial sums are added in a fixed order and in the compute type: not
+         * by atomics. */
+        status = set_preference_attr(unit, preference,
+                                     CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                     &workspace, sizeof workspace, err);
+        if (status == MO_OK)
+            status = set_preference_attr(
+                unit, preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                &sums, sizeof sums, err);
+        for (int i = 0; i < 4 && status == MO_OK; i++)
+            status = set_preference_attr(unit, preference, aligned[i],
+                                         &alignment, sizeof alignment, err);
+    }
     if (status == MO_OK)
         status = set_placeholder_bias(unit, matmul, descs, err);
     if (status != MO_OK)

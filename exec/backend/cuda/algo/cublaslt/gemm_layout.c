@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/backend/cuda/algo/cublaslt/gemm_layout.h"
+#include "exec/backend/cuda/algo/cublaslt/matmul_descs.h"
 
 #include <limits.h>
 #include <stddef.h>
 
 #include "exec/op/call.h"
-
-/* A 1x1 window with stride 1 and no padding. */
-static bool is_pixel_wise(const mo_call_window *sweep)
-{
-    for (int d = 0; d < sweep->spatial; d++)
-        if (sweep->kernel[d] != 1 || sweep->stride[d] != 1 ||
-            sweep->pad_begin[d] != 0 || sweep->pad_end[d] != 0)
-            return false;
-    return true;
-}
 
 /* Pixels are rows of channels; weights are [out][in], packed or not. */
 static bool conv_as_matmul(const mo_call_conv *conv, mo_call_matmul *matmul)
@@ -22,7 +12,7 @@ static bool conv_as_matmul(const mo_call_conv *conv, mo_call_matmul *matmul)
     int64_t pixels = conv->batch;
 
     if (!conv->channels_last || conv->transposed || conv->groups != 1 ||
-        !is_pixel_wise(&conv->sweep))
+        !mo_call_window_is_pixel_wise(&conv->sweep))
         return false;
     for (int d = 0; d < conv->sweep.spatial; d++)
         pixels *= conv->sweep.out[d];

@@ -1,15 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * solution_info.h - report on a solution file: what it claims, what it is a
- * solution of, and which of these inputs are here.
+ * info.h - reports of moirai-info on an instance and on a solution file; that
+ * on a graph is graph_info.h.
  */
-#ifndef MO_REPORT_SOLUTION_INFO_H
-#define MO_REPORT_SOLUTION_INFO_H
+#ifndef MO_REPORT_INFO_H
+#define MO_REPORT_INFO_H
 
 #include "base/error.h"
 #include "base/out.h"
+#include "cost/instance.h"
 #include "solvers/answer/answer.h"
 
+/* instance_info.c: totals as text, everything as JSON. */
+typedef struct mo_report_instance {
+    const char *graph, *cluster; /* as given by the user */
+    int fine_ops;                /* of the graph before it was coarsened */
+    const mo_instance *instance;
+} mo_report_instance;
+
+mo_status mo_report_instance_text(const mo_report_instance *report, mo_out *out,
+                                  mo_error *err);
+
+/* Writes the object of moirai-info(1): totals, then "instance" with every
+ * number; times in microseconds. */
+mo_status mo_report_instance_json(const mo_report_instance *report, mo_out *out,
+                                  mo_error *err);
+
+/* solution_info.c: what a solution claims, what it is a solution of, and which
+ * of these inputs are here. */
 typedef struct mo_report_input {
     const char *what; /* "graph" */
     const char *name; /* in the solution; "": not recorded */
