@@ -22,227 +22,7 @@
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "exec/thread/worker.h"
-#include "exec/transport/rendezvous/control_msg.h"
-#include "exec/transport/rendezvous/decode.h"
-
-/* Heartbeats and control messages of the other ranks, under the lock of the
- * detector. No function blocks. */
-
-enum { PEER_NAME_SIZE = 512, MAX_PEERS = 4096 };
-
-typedef struct peer_state {
-    mo_rdv_msg_channel channel;
-    char name[PEER_NAME_SIZE];
-    int64_t last_message_ns,
-        done_ns;         /* of the last message; of DONE, 0: not yet */
-    bool close_received; /* CLOSE was received: the end of the connection is no
-                            failure */
-    bool lost;           /* given up, where losses are tolerated */
-    int64_t silent_ns;   /* since its last message when it was lost */
-} peer_state;
-
-typedef struct peer_set {
-    peer_state *peers; /* by rank, owned; NULL: not connected yet */
-    int n_ranks, rank;
-    int64_t next_heartbeat_ns;
-    bool done_sent; /* this rank has sent DONE */
-    bool tolerant;  /* losses of ranks are tolerated */
-    bool given_up;  /* rank 0 has lost this rank */
-    mo_error news;  /* the first loss that another rank has reported */
-    mo_error alone; /* why rank 0 is lost, or has given up this rank */
-} peer_set;
-
-static const int64_t heartbeat_ns = 1000000000;
-
-/* Heartbeats within the timeout of the others, which is this rank's. */
-enum { HEARTBEATS_PER_TIMEOUT = 4 };
-
-/* channels: by rank, owned from here on, that of rank is ignored. The caller
- * frees the peers with peers_clear(). */
-static mo_status peers_init(peer_set *peers, int n_ranks, int rank,
-                            mo_secure_channel *const *channels, mo_error *err)
-{
-    int64_t now = mo_stop_clock_ns();
-    peer_state *made;
-
-    if (n_ranks > MAX_PEERS)
-        return mo_fail(err, MO_E_LIMIT, "%d ranks are more than can be watched",
-                       n_ranks);
-    made = calloc((size_t) n_ranks, sizeof *made);
-    if (!made)
-        return mo_fail_memory(err);
-    for (int r = 0; r < n_ranks; r++) {
-        mo_rdv_msg_channel_init(&made[r].channel,
-                                r == rank ? NULL : channels[r]);
-        made[r].last_message_ns = now;
-        snprintf(made[r].name, sizeof made[r].name, "rank %d", r);
-    }
-    peers->peers = made;
-    peers->n_ranks = n_ranks;
-    peers->rank = rank;
-    peers->next_heartbeat_ns = now;
-    return MO_OK;
-}
-
-static void peers_broadcast(peer_set *peers, mo_rdv_msg_kind kind,
-                            const char *text)
-{
-    peers->done_sent |= kind == MO_RDV_MSG_DONE;
-    for (int r = 0; r < peers->n_ranks; r++)
-        mo_rdv_msg_send(&peers->peers[r].channel, kind, text);
-}
-
-/* Gives a rank up, with *why, and informs all others; it, too, where it is
- * only cut off from a third rank, or was stopped and goes on later. */
-static void lose_peer(peer_set *peers, int rank, const mo_error *why)
-{
-    peer_state *p = &peers->peers[rank];
-    char text[MO_RDV_MSG_TEXT_SIZE];
-
-    if (p->lost)
-        return;
-    p->lost = true;
-    if (rank == 0)
-        peers->alone = *why;
-    p->silent_ns = mo_stop_clock_ns() - p->last_message_ns;
-    snprintf(text, sizeof text, "%d %.1200s", rank, why->text);
-    peers_broadcast(peers, MO_RDV_MSG_LOSS, text);
-}
-
-/* Rank from has lost another one, which is no fault of it: that goes to
- * peers->news. Of two ranks that have lost each other rank 0 gives up the one
- * that it hears of first, and the other one waits for that. */
-static void handle_loss(peer_set *peers, int from, const char *text,
-                        mo_error *fault)
-{
-    const char *reason;
-    mo_error loss = { 0 };
-    int rank;
-
-    if (mo_rdv_decode_loss(text, peers->n_ranks, &rank, &reason, fault) !=
-            MO_OK ||
-        peers->peers[from].lost)
-        return;
-    peers->given_up |= peers->tolerant && rank == peers->rank && from == 0;
-    mo_fail(&loss, MO_E_IO, "%s%.1000s",
-            peers->given_up ? "the other ranks go on without this one: " : "",
-            reason);
-    if (peers->news.status == MO_OK && !peers->peers[rank].lost)
-        peers->news = loss;
-    if (peers->given_up)
-        peers->alone = loss;
-    if (peers->tolerant && rank != peers->rank)
-        lose_peer(peers, rank, &loss);
-}
-
-/* Messages that precede the end of the connection are handled before it. */
-static void read_peer(peer_set *peers, int rank, int64_t now, mo_error *why)
-{
-    peer_state *p = &peers->peers[rank];
-    char text[MO_RDV_MSG_TEXT_SIZE];
-    mo_rdv_msg_kind kind;
-    bool closed = false, more = true;
-
-    while (more) {
-        mo_rdv_msg_receive(&p->channel, &closed);
-        more = false;
-        while (mo_rdv_msg_next(&p->channel, &kind, text, &closed)) {
-            p->last_message_ns = now;
-            switch (kind) {
-            case MO_RDV_MSG_ERROR:
-                if (why->status == MO_OK)
-                    mo_fail(why, MO_E_IO, "%s", text);
-                break;
-            case MO_RDV_MSG_DONE:
-                p->done_ns = now;
-                break;
-            case MO_RDV_MSG_CLOSE:
-                /* A rank closes when all have sent DONE; before that its end
-                 * is a failure. */
-                p->close_received = peers->done_sent && p->done_ns != 0;
-                if (!p->close_received && why->status == MO_OK)
-                    mo_fail(why, MO_E_IO, "%s has left before the end",
-                            p->name);
-                break;
-            case MO_RDV_MSG_LOSS:
-                if (why->status == MO_OK)
-                    handle_loss(peers, rank, text, why);
-                break;
-            case MO_RDV_MSG_HEARTBEAT:
-                break;
-            }
-            more = !closed;
-        }
-    }
-    if (!closed)
-        return;
-    if (*mo_secure_channel_failure(p->channel.conn) && why->status == MO_OK)
-        mo_fail(why, MO_E_IO, "%s %s", p->name,
-                mo_secure_channel_failure(p->channel.conn));
-    mo_rdv_msg_channel_close(&p->channel);
-    if (!p->close_received && why->status == MO_OK)
-        mo_fail(why, MO_E_IO, "%s is gone: it was killed, or has crashed%s",
-                p->name,
-                !peers->tolerant ? "; nothing more can be done without it"
-                : rank == 0      ? ", or has gone on without this rank"
-                                 : "");
-}
-
-/* Reads pending messages of a rank; *why receives an error: the rank has
- * failed, is gone, or was silent for longer than timeout_s. */
-static void poll_peer(peer_set *peers, int rank, double timeout_s, int64_t now,
-                      mo_error *why)
-{
-    peer_state *p = &peers->peers[rank];
-    double silent_s;
-
-    if (p->channel.conn)
-        read_peer(peers, rank, now, why);
-    silent_s = (double) (now - p->last_message_ns) * 1e-9;
-    if (p->channel.conn && silent_s > timeout_s && why->status == MO_OK)
-        mo_fail(why, MO_E_IO,
-                "%s has sent nothing for %.*f s: it was stopped, or its "
-                "machine or the network is down",
-                p->name, peers->tolerant ? 1 : 0, silent_s);
-}
-
-/* Reads all pending messages and sends a heartbeat when it is due. If *why is
- * empty, it receives the first error. */
-static void peers_poll_messages(peer_set *peers, double timeout_s,
-                                mo_error *why)
-{
-    int64_t now = mo_stop_clock_ns();
-    int64_t part;
-
-    for (int r = 0; r < peers->n_ranks; r++) {
-        bool was_lost = peers->peers[r].lost;
-        mo_error own = { 0 };
-
-        poll_peer(peers, r, timeout_s, now, &own);
-        if (own.status == MO_OK || was_lost)
-            continue;
-        if (why->status == MO_OK)
-            *why = own;
-        if (peers->tolerant)
-            lose_peer(peers, r, &own);
-    }
-    if (why->status == MO_OK)
-        *why = peers->news;
-    peers->news = (mo_error){ 0 };
-    if (now < peers->next_heartbeat_ns)
-        return;
-    peers_broadcast(peers, MO_RDV_MSG_HEARTBEAT, NULL);
-    part = (int64_t) (timeout_s * 1e9 / HEARTBEATS_PER_TIMEOUT);
-    peers->next_heartbeat_ns = now + mo_min_i64(part, heartbeat_ns);
-}
-
-static bool peers_all_done(const peer_set *peers)
-{
-    for (int r = 0; r < peers->n_ranks; r++)
-        if (r != peers->rank && peers->peers[r].done_ns == 0)
-            return false;
-    return true;
-}
+#include "exec/transport/detector_peers.h"
 
 #define MS INT64_C(1000000)
 
@@ -276,7 +56,7 @@ struct mo_failure_detector {
 
     pthread_mutex_t lock; /* for all members below */
     pthread_cond_t done_cond;
-    peer_set peers;
+    mo_detector_peers peers;
     bool error_sent,
         is_remote;      /* broadcast done; the error is that of another rank */
     bool ignores_peers; /* none of their failures concerns this rank */
@@ -343,7 +123,7 @@ static void broadcast_error(mo_failure_detector *w)
     else
         snprintf(text, sizeof text, "%.300s: %.1200s",
                  w->peers.peers[w->peers.rank].name, why);
-    peers_broadcast(&w->peers, MO_RDV_MSG_ERROR, text);
+    mo_detector_peers_broadcast(&w->peers, MO_RDV_MSG_ERROR, text);
 }
 
 void mo_failure_detector_broadcast_error(mo_failure_detector *detector)
@@ -448,8 +228,8 @@ static void poll_once(mo_failure_detector *w)
             w->signal = bytes[i];
             w->signal_ns = now;
         }
-    peers_poll_messages(&w->peers, w->options.timeout_s, &why);
-    if (peers_all_done(&w->peers))
+    mo_detector_peers_poll(&w->peers, w->options.timeout_s, &why);
+    if (mo_detector_peers_all_done(&w->peers))
         pthread_cond_broadcast(&w->done_cond);
     if (w->ignores_peers)
         why = (mo_error){ 0 };
@@ -557,7 +337,7 @@ mo_status mo_failure_detector_new(const mo_failure_detector_options *options,
     w->connect_deadline_ns = mo_stop_clock_ns() + (int64_t) (seconds * 1e9);
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->done_cond, NULL);
-    w->polled = calloc(MAX_PEERS + 1, sizeof *w->polled);
+    w->polled = calloc(MO_DETECTOR_MAX_PEERS + 1, sizeof *w->polled);
     status = w->polled ? start_thread(w, err) : mo_fail_memory(err);
     if (status == MO_OK) {
         *detector = w;
@@ -578,7 +358,8 @@ mo_status mo_failure_detector_set_peers(mo_failure_detector *detector,
     mo_status status;
 
     pthread_mutex_lock(&detector->lock);
-    status = peers_init(&detector->peers, n_ranks, rank, channels, err);
+    status =
+        mo_detector_peers_init(&detector->peers, n_ranks, rank, channels, err);
     pthread_mutex_unlock(&detector->lock);
     wake_thread(detector);
     return status;
@@ -587,7 +368,7 @@ mo_status mo_failure_detector_set_peers(mo_failure_detector *detector,
 void mo_failure_detector_set_peer_name(mo_failure_detector *detector, int rank,
                                        const char *name)
 {
-    peer_state *peer = &detector->peers.peers[rank];
+    mo_detector_peer *peer = &detector->peers.peers[rank];
 
     pthread_mutex_lock(&detector->lock);
     snprintf(peer->name, sizeof peer->name, "%s", name);
@@ -598,7 +379,7 @@ void mo_failure_detector_lose(mo_failure_detector *detector, int rank,
                               const mo_error *why)
 {
     pthread_mutex_lock(&detector->lock);
-    lose_peer(&detector->peers, rank, why);
+    mo_detector_peers_lose(&detector->peers, rank, why);
     note_loss(detector, why);
     pthread_mutex_unlock(&detector->lock);
     detector->options.on_failure(detector->options.context, why);
@@ -607,7 +388,7 @@ void mo_failure_detector_lose(mo_failure_detector *detector, int rank,
 mo_failure_detector_peer
 mo_failure_detector_peer_of(mo_failure_detector *detector, int rank)
 {
-    const peer_state *p = &detector->peers.peers[rank];
+    const mo_detector_peer *p = &detector->peers.peers[rank];
     mo_failure_detector_peer peer;
 
     pthread_mutex_lock(&detector->lock);
@@ -643,7 +424,7 @@ bool mo_failure_detector_has_loss(mo_failure_detector *detector)
 
 bool mo_failure_detector_peer_has_left(mo_failure_detector *detector, int rank)
 {
-    const peer_set *peers = &detector->peers;
+    const mo_detector_peers *peers = &detector->peers;
     int64_t now = mo_stop_clock_ns();
     bool left = false;
 
@@ -668,7 +449,7 @@ mo_status mo_failure_detector_await_done(mo_failure_detector *detector,
                                          mo_error *err)
 {
     pthread_mutex_lock(&detector->lock);
-    while (!peers_all_done(&detector->peers) &&
+    while (!mo_detector_peers_all_done(&detector->peers) &&
            !mo_first_error_is_set(detector->options.failure))
         pthread_cond_wait(&detector->done_cond, &detector->lock);
     pthread_mutex_unlock(&detector->lock);
@@ -685,7 +466,7 @@ void mo_failure_detector_ignore_peers(mo_failure_detector *detector)
 void mo_failure_detector_leave(mo_failure_detector *detector)
 {
     pthread_mutex_lock(&detector->lock);
-    peers_broadcast(&detector->peers, MO_RDV_MSG_DONE, NULL);
+    mo_detector_peers_broadcast(&detector->peers, MO_RDV_MSG_DONE, NULL);
     pthread_mutex_unlock(&detector->lock);
 }
 
@@ -699,7 +480,7 @@ mo_status mo_failure_detector_finish(mo_failure_detector *detector,
 void mo_failure_detector_stop(mo_failure_detector *detector)
 {
     pthread_mutex_lock(&detector->lock);
-    peers_broadcast(&detector->peers, MO_RDV_MSG_CLOSE, NULL);
+    mo_detector_peers_broadcast(&detector->peers, MO_RDV_MSG_CLOSE, NULL);
     pthread_mutex_unlock(&detector->lock);
 }
 
@@ -719,12 +500,12 @@ void mo_failure_detector_free(mo_failure_detector *detector)
             restore_signals();
     }
 
-    peer_set *peers = &detector->peers;
+    mo_detector_peers *peers = &detector->peers;
 
     for (int r = 0; r < peers->n_ranks; r++)
         mo_rdv_msg_channel_close(&peers->peers[r].channel);
     free(peers->peers);
-    *peers = (peer_set){ .peers = NULL };
+    *peers = (mo_detector_peers){ .peers = NULL };
     close(detector->pipe[0]);
     close(detector->pipe[1]);
     pthread_cond_destroy(&detector->done_cond);

@@ -85,6 +85,10 @@ mo_status mo_exec_options_check(const mo_exec_options *o, const char *path,
         status = mo_exec_requests_check_options(o, err);
     if (status == MO_OK)
         status = mo_generate_check_options(o, err);
+    if (status == MO_OK && mo_exec_options_replans(o) &&
+        !mo_exec_requests_wanted(o))
+        status = mo_fail(err, MO_E_USAGE,
+                         "--on-loss goes with --requests or --inputs");
     if (status == MO_OK && o->bundle_weights && !o->bundle)
         status = mo_fail(err, MO_E_USAGE,
                          "--bundle-weights goes with --bundle; give both");

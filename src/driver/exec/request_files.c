@@ -46,9 +46,6 @@ mo_status mo_exec_requests_check_options(const mo_exec_options *o,
     if (o->batch > 0 && !mo_exec_requests_wanted(o))
         return mo_fail(err, MO_E_USAGE,
                        "--batch goes with --requests or --inputs");
-    if (mo_exec_options_replans(o) && !mo_exec_requests_wanted(o))
-        return mo_fail(err, MO_E_USAGE,
-                       "--on-loss goes with --requests or --inputs");
     if (o->wait_us > 0 && o->batch == 0)
         return mo_fail(err, MO_E_USAGE, "--wait goes with --batch");
     if (!mo_exec_requests_wanted(o))
@@ -293,14 +290,6 @@ mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
     return status == MO_OK ? read_common(requests, err) : status;
 }
 
-void mo_exec_requests_replan(mo_exec_requests *requests,
-                             const mo_exec_plan *plan)
-{
-    requests->whole = plan;
-    requests->plan = mo_exec_requests_part(requests, 0);
-    requests->intake_ns = requests->output_ns = 0;
-}
-
 void mo_exec_requests_clear(mo_exec_requests *requests)
 {
     for (size_t i = 0; i < requests->n_failed; i++)
@@ -483,8 +472,6 @@ mo_status mo_exec_requests_deliver(mo_exec_requests *r, int64_t request,
     int64_t n_not_finite = 0;
     mo_status status;
 
-    if (r->output_ns == 0)
-        r->output_ns = mo_stop_clock_ns();
     mo_progress_detail(&r->step, "%lld of %lld", (long long) ++r->n_written,
                        (long long) r->n);
     status = failure ? add_failure(r, request, failure, err) : MO_OK;
