@@ -175,8 +175,8 @@ static int add_shapes(mo_identity *identity, const char *item, int most)
 }
 
 /* One column "moirai_s__" stands for all shapes that are too long or too many:
- * names must differ. */
-static void add_list(mo_identity *identity, char letter,
+ * names must differ. Returns whether there are none of these. */
+static bool add_list(mo_identity *identity, char letter,
                      const mo_option_list *list)
 {
     bool whole = true;
@@ -201,6 +201,14 @@ static void add_list(mo_identity *identity, char letter,
     }
     if (!whole)
         add_name(identity, MO_IDENTITY_PREFIX "%c__", letter);
+    return whole;
+}
+
+bool mo_identity_holds_shapes(const mo_option_list *shapes)
+{
+    mo_identity identity = { .n = 0 };
+
+    return add_list(&identity, 's', shapes);
 }
 
 /* The words of the options, before their digest. */

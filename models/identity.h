@@ -26,8 +26,8 @@
  * '_' follow. */
 #define MO_IDENTITY_PREFIX "moirai_"
 
-/* Shapes of inputs that are kept, and values, one a column; a list of shapes may
- * take several. */
+/* Shapes of inputs that are kept, and values, one a column; a list of shapes
+ * may take several. */
 enum { MO_IDENTITY_SHAPES = 8 };
 
 enum { MO_IDENTITY_NAMES = 11 + 2 * MO_IDENTITY_SHAPES };
@@ -57,6 +57,9 @@ typedef struct mo_identity_options {
 
 /* Returns whether a column of that name is an identity column. */
 bool mo_identity_is_column(const char *name);
+
+/* Returns whether the columns hold all of these lists of shapes. */
+bool mo_identity_holds_shapes(const mo_option_list *shapes);
 
 /* Fills *identity, a plain value that owns nothing. */
 void mo_identity_make(const mo_instance *x, const mo_identity_options *options,

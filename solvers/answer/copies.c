@@ -131,6 +131,8 @@ mo_status mo_answer_evaluation_take_copy(mo_answer_evaluation *e, int64_t copy,
         memcpy(one.first_error, e->first_error, sizeof one.first_error);
         mo_answer_evaluation_clear(e);
         *e = one;
+        e->own_period_ns = e->period_ns;
+        e->own_steady_ns = e->steady_ns;
         return MO_OK;
     }
     while (e->n_further > 0)

@@ -276,9 +276,13 @@ static mo_status evaluate_further(const checked *in, mo_answer_evaluation *e,
     const mo_regime *regime = in->regime;
     int *device = calloc((size_t) x->n + 1, sizeof *device);
     int n = mo_answer_n_copies(in->solution) - 1;
+    mo_regime bare = *regime;
     int64_t load_ns;
     mo_status status;
 
+    /* Live memory is that of the pipeline, not of one request. */
+    if (bare.memory == MO_MEMORY_LIVE)
+        bare.memory = MO_MEMORY_NONE;
     e->further = calloc((size_t) n + 1, sizeof *e->further);
     status = device && e->further ? MO_OK : mo_fail_memory(err);
     for (int c = 1; c <= n && status == MO_OK; c++) {
@@ -291,10 +295,13 @@ static mo_status evaluate_further(const checked *in, mo_answer_evaluation *e,
             status = set_first_error(e, "", status, &why, err);
             break;
         }
-        status = mo_answer_evaluate_placement(x, regime, device, other, err);
+        status = mo_answer_evaluate_placement(x, &bare, device, other, err);
         e->n_further = c;
         if (status == MO_OK)
-            status = measure_pipeline(x, regime, 0, other, &load_ns, err);
+            other->schedule->regime = *regime;
+        if (status == MO_OK)
+            status = measure_pipeline(x, regime, (int) in->origin->in_flight,
+                                      other, &load_ns, err);
         if (status == MO_OK && mo_answer_evaluation_count(other) > 0 &&
             !e->first_error[0])
             snprintf(e->first_error, sizeof e->first_error, "copy %d: %.900s",
@@ -313,12 +320,6 @@ static mo_status evaluate_copies(const checked *in, mo_answer_evaluation *e,
 
     if (mo_answer_n_copies(in->solution) == 1)
         return MO_OK;
-    if (in->origin->in_flight > 0 || regime->memory == MO_MEMORY_LIVE) {
-        snprintf(e->first_error, sizeof e->first_error,
-                 "copies with a limit in flight or live memory cannot be "
-                 "checked; use --memory static");
-        return MO_OK;
-    }
     if (mo_answer_n_copies(in->solution) > x->n_devices) {
         snprintf(e->first_error, sizeof e->first_error,
                  "there are more copies than devices");

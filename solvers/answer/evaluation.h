@@ -43,7 +43,8 @@ typedef struct mo_answer_evaluation {
      * copies, and everything else is of the first one. */
     struct mo_answer_evaluation *further;
     int n_further;
-    int64_t own_period_ns, own_steady_ns; /* of the first copy */
+    int64_t own_period_ns, own_steady_ns; /* of the first copy, or of the one
+                                             that was taken */
     int single;        /* the best single device; MO_FREE: none can run it */
     int64_t single_ns; /* makespan on that device */
 } mo_answer_evaluation;

@@ -23,6 +23,7 @@ typedef struct settings {
     mo_prepare_options prepare;
     const char *side;   /* of --patterns, or NULL */
     const char *format; /* NULL: by the name of the output */
+    const char *replicas;
     mo_output_file outputs[OUTPUTS];
     mo_strengthen_options strengthen;
     bool stats, json;
@@ -106,6 +107,12 @@ static mo_status run_emit(void *context, char **operands, size_t n_operands,
 
     (void) n_operands;
     status = mo_prepare_choose_formulation(&s->prepare, s->side, err);
+    if (status == MO_OK && s->replicas && strcmp(s->replicas, "1") != 0)
+        status = mo_fail(err, MO_E_USAGE,
+                         "--replicas %.40s: a model has one copy of the "
+                         "network; moirai-place --replicas searches for "
+                         "several, with a bound",
+                         s->replicas);
     /* A model is not printed on a terminal, unless -o - is given. */
     if (!s->outputs[MODEL].path && (s->stats || !isatty(STDOUT_FILENO)))
         s->outputs[MODEL].path = "-";
@@ -179,6 +186,8 @@ int main(int argc, char **argv)
           MO_OPTION_TEXT, .to = &s.outputs[START].path },
         { 0, "map", "FILE", "write the meaning of every column as CSV",
           MO_OPTION_TEXT, .to = &s.outputs[MAP].path },
+        { 0, "replicas", "N|auto", "copies of the network; a model has 1",
+          MO_OPTION_TEXT, .to = &s.replicas },
         { 0, "stats", NULL, "print the size of the model only", MO_OPTION_FLAG,
           .to = &s.stats },
         { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,

@@ -371,7 +371,7 @@ static mo_status run_stream(mo_exec_options *o, work *w, mo_error *err)
 
     if (status == MO_OK)
         status = mo_exec_requests_check_memory(
-            w->job.plan, &w->units, w->rank, (int) o->in_flight,
+            &w->job, &w->units, w->rank, (int) o->in_flight,
             mo_exec_job_memory_left(o, &w->job), err);
     if (status == MO_OK)
         status = find_digest_and_delays(o, w, err);
@@ -392,26 +392,21 @@ static mo_status run_stream(mo_exec_options *o, work *w, mo_error *err)
     return status == MO_OK ? mo_cli_exec_requests(o, &stream, err) : status;
 }
 
-/* A stream of requests to all copies of the network. */
-static mo_status run_copies(mo_exec_options *o, const char *path, work *w,
-                            mo_error *err)
+/* Requests to all copies of the network are of one shape. */
+static mo_status check_copies(const mo_exec_options *o, const work *w,
+                              mo_error *err)
 {
-    const mo_cli_exec_stream stream = {
-        .job = &w->job,
-        .units = &w->units,
-        .transport = w->transport,
-        .world = w->world,
-        .signals = &w->signals,
-    };
-    mo_status status;
-
-    if (mo_exec_options_replans(o))
+    if (w->job.review.evaluation.n_further > 0 && mo_exec_options_replans(o))
         return mo_fail(err, MO_E_SUPPORT,
                        "--on-loss replan is for one pipeline, and the solution "
-                       "has several copies; give --copy, or leave it out");
-    status = mo_exec_units_make(w->problem->cluster, w->n_ranks, w->rank,
-                                &o->wants, &w->units, err);
-    return status == MO_OK ? mo_cli_exec_copies(o, path, &stream, err) : status;
+                       "has several copies; choose one with --copy 1");
+    if (w->job.review.evaluation.n_further > 0 &&
+        (mo_problem_placed(w->problem)->phases || o->batch > 0 ||
+         o->shapes_max > 0))
+        return mo_fail(err, MO_E_USAGE,
+                       "several copies run requests of one shape, without "
+                       "--batch and --shapes-max; choose one with --copy 1");
+    return MO_OK;
 }
 
 /* Everything between joining and leaving the ranks. */
@@ -442,10 +437,8 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
         o->code = MO_EXIT_VIOLATION;
         return MO_OK;
     }
-    if (status == MO_OK && w->job.review.evaluation.n_further > 0) {
-        choose_precision(o, w);
-        return run_copies(o, path, w, err);
-    }
+    if (status == MO_OK)
+        status = check_copies(o, w, err);
     if (status == MO_OK)
         status = is_stream && (o->inputs_folder || o->batch > 0)
                      ? mo_exec_job_keep_shapes(o, &w->job, err)

@@ -73,12 +73,6 @@ typedef struct mo_cli_exec_stream {
 mo_status mo_cli_exec_requests(mo_exec_options *o,
                                const mo_cli_exec_stream *stream, mo_error *err);
 
-/* exec_copies.c: the same with all copies of the replicated solution at path,
- * each with a plan of its own; stream->job has no plan.  On CPUs of one rank.
- */
-mo_status mo_cli_exec_copies(mo_exec_options *o, const char *path,
-                             const mo_cli_exec_stream *stream, mo_error *err);
-
 /* exec_generate.c, --generate: prints ids as they are chosen, and the report.
  * Collective. */
 mo_status mo_cli_exec_generate(mo_exec_options *o,

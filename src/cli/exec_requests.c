@@ -3,6 +3,7 @@
 
 #include "cli/exec_report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,15 @@ void mo_cli_exec_log_progress(const void *progress, const char *device,
                        seconds);
 }
 
+/* The copy of a replicated solution that uses the device, or -1. */
+static int find_copy(const mo_exec_job *job, int device)
+{
+    for (int c = 0; c < job->n_copies; c++)
+        if (job->plan->parts[c]->devices[device].n_steps > 0)
+            return c;
+    return -1;
+}
+
 static mo_status fill_devices(const mo_cli_exec_stream *s,
                               const mo_pipeline_result *result,
                               mo_report_throughput *t, mo_error *err)
@@ -38,6 +48,10 @@ static mo_status fill_devices(const mo_cli_exec_stream *s,
         return mo_fail_memory(err);
     for (int d = 0; d < plan->n_devices; d++) {
         const mo_backend *backend = s->units->backends[d];
+        int copy = find_copy(s->job, d);
+        double share = copy < 0 ? 1
+                                : (double) t->copies[copy].n_completed /
+                                      (double) mo_max_i64(t->n_completed, 1);
 
         t->devices[d] = (mo_report_throughput_device){
             .id = plan->devices[d].id,
@@ -45,19 +59,56 @@ static mo_status fill_devices(const mo_cli_exec_stream *s,
             .threads =
                 backend->separate_memory ? 0 : s->units->options[d].threads,
             .weight_bytes = plan->devices[d].weight_bytes,
+            .slots = copy < 0 ? t->in_flight : t->copies[copy].in_flight,
             .planned_slot_bytes = plan->devices[d].arena_bytes,
             .slot_bytes = result->devices[d].slot_bytes,
             .shared_bytes = result->devices[d].shared_bytes,
             .capacity_bytes = plan->devices[d].capacity_bytes,
         };
         if (result->n_completed > 0)
-            t->resources[d].measured_ns = result->devices[d].load_ns;
+            t->resources[d].measured_ns =
+                llround(share * (double) result->devices[d].load_ns);
         else
             t->resources[d].measured_ns = -1;
     }
     for (int i = 0; i < plan->n_items; i++)
         if (plan->items[i].op != MO_PLAN_NONE)
             t->devices[plan->items[i].device].items++;
+    return MO_OK;
+}
+
+/* The part of the requests that each phase of the plan is predicted to run:
+ * copies by their rates, while several shapes are as frequent. */
+static mo_status list_shares(const mo_exec_job *job,
+                             const mo_pipeline_result *result, double **shares,
+                             mo_report_throughput_copy **copies, mo_error *err)
+{
+    int n = job->plan->n_phases;
+    double rate = 0;
+
+    if (n == 0)
+        return MO_OK;
+    *shares = calloc((size_t) n, sizeof **shares);
+    *copies = calloc((size_t) n, sizeof **copies);
+    if (!*shares || !*copies)
+        return mo_fail_memory(err);
+    for (int c = 0; c < job->n_copies; c++)
+        rate += 1 / (double) mo_max_i64(job->copies[c].period_ns, 1);
+    for (int p = 0; p < n; p++) {
+        const mo_pipeline_copy *copy =
+            job->n_copies > 0 ? &job->copies[p] : NULL;
+
+        (*shares)[p] = 1.0 / n;
+        if (!copy)
+            continue;
+        (*shares)[p] = 1 / (double) mo_max_i64(copy->period_ns, 1) / rate;
+        (*copies)[p] = (mo_report_throughput_copy){
+            .n_completed = result->copies[p].n_completed,
+            .in_flight = copy->n_slots,
+            .period_ns = result->copies[p].period_ns,
+            .predicted_ns = copy->period_ns,
+        };
+    }
     return MO_OK;
 }
 
@@ -125,10 +176,17 @@ static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
         .failures = requests->failed,
         .n_failures = (int64_t) requests->n_failed,
     };
-    mo_status status = mo_exec_resource_loads(
-        s->job->plan, problem,
-        s->job->alone ? MO_CONGESTION_NONE : r->regime.congestion, &t.resources,
-        &t.n_resources, err);
+    double *shares = NULL;
+    mo_report_throughput_copy *copies = NULL;
+    mo_status status = list_shares(s->job, result, &shares, &copies, err);
+
+    t.copies = copies;
+    t.n_copies = s->job->n_copies;
+    if (status == MO_OK)
+        status = mo_exec_resource_loads(s->job->plan, problem, shares,
+                                        s->job->alone ? MO_CONGESTION_NONE
+                                                      : r->regime.congestion,
+                                        &t.resources, &t.n_resources, err);
 
     if (batches) {
         const mo_exec_batch_counts counts = mo_exec_batches_count(batches);
@@ -140,9 +198,6 @@ static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
                                  (double) mo_max_i64(t.n_completed, 1));
         t.trusted = false; /* sizes of batches are not known before */
     }
-    /* Those of several shapes are as frequent. */
-    for (int i = 0; i < t.n_resources && s->job->plan->n_phases > 0; i++)
-        t.resources[i].predicted_ns /= s->job->plan->n_phases;
     if (status == MO_OK)
         status = fill_devices(s, result, &t, err);
     for (int i = 0; i < t.n_resources && status == MO_OK; i++)
@@ -159,6 +214,8 @@ static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
     }
     free(t.resources);
     free(t.devices);
+    free(shares);
+    free(copies);
     return status;
 }
 
@@ -294,7 +351,10 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
         .source = mo_exec_requests_read,
         .next = mo_exec_requests_from_stdin(o) ? mo_exec_requests_next : NULL,
         .sink = mo_exec_requests_write,
-        .phase = job->plan->phases ? mo_exec_requests_phase : NULL,
+        .phase = job->plan->phases && job->n_copies == 0
+                     ? mo_exec_requests_phase
+                     : NULL,
+        .copies = job->n_copies > 0 ? job->copies : NULL,
         .context = &requests,
         .interrupt = &stream->signals->number,
     };
@@ -305,7 +365,9 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
     mo_status status = MO_OK;
 
     if (rank == 0)
-        status = mo_exec_requests_open(o, job->review.problem.fine, job->plan,
+        status = mo_exec_requests_open(o, job->review.problem.fine,
+                                       job->n_copies > 0 ? job->plan->parts[0]
+                                                         : job->plan,
                                        stream->signals, &requests, err);
     if (rank == 0 && status == MO_OK && o->batch > 0)
         status =

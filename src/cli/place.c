@@ -18,6 +18,7 @@
 #include "driver/stop_on_signal.h"
 #include "driver/placement_solution.h"
 #include "driver/prepare.h"
+#include "models/identity.h"
 #include "driver/log.h"
 
 /* The last two are written by trained methods, not by the command. */
@@ -190,6 +191,18 @@ static mo_status report_infeasible(const settings *s,
     return status == MO_OK ? MO_E_INFEASIBLE : status;
 }
 
+/* A solution of several shapes has to name them for those that run it. */
+static mo_status check_shapes(const mo_option_list *shapes, mo_error *err)
+{
+    for (size_t i = 0; i < shapes->count; i++)
+        if (strchr(shapes->items[i], ';') && !mo_identity_holds_shapes(shapes))
+            return mo_fail(err, MO_E_LIMIT,
+                           "--shape lists more shapes than a solution can "
+                           "hold; give fewer: moirai-exec --shapes-max runs "
+                           "others, too");
+    return MO_OK;
+}
+
 /* While the graph is read and methods run, a signal stops them instead of the
  * process; but it terminates a read that blocks on a pipe. */
 static mo_status place_graph(settings *s, const char *path,
@@ -215,6 +228,8 @@ static mo_status place_graph(settings *s, const char *path,
                            ? MO_OK
                            : mo_driver_signals_begin(NULL, NULL, &watch, err);
 
+    if (status == MO_OK)
+        status = check_shapes(&s->prepare.read.shapes, err);
     if (status == MO_OK)
         status =
             mo_prepare_instance(&s->prepare, path, &s->logger, &problem, err);

@@ -231,7 +231,8 @@ static mo_status open_other(cache *c, const moirai_tensor *inputs, int n,
         status = append_shape(find_inputs(c->first, 0)[i].name, &inputs[i],
                               &shapes, err);
     if (status == MO_OK && most == 0)
-        status = mo_exec_shape_fail(run->job.review.problem.fine, &shapes, err);
+        status = mo_exec_shape_fail(run->job.review.problem.fine, &shapes,
+                                    false, err);
     if (status == MO_OK && !c->others) {
         c->others = calloc((size_t) most, sizeof(mo_lib_engine *));
         status = c->others ? MO_OK : mo_fail_memory(err);

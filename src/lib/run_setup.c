@@ -118,7 +118,7 @@ static mo_status make_plan(mo_lib_run *run, mo_error *err)
         status = mo_exec_job_plan(o, &run->units, false, &run->job, err);
     if (status == MO_OK)
         status = mo_exec_requests_check_memory(
-            run->job.plan, &run->units, 0, (int) o->in_flight,
+            &run->job, &run->units, 0, (int) o->in_flight,
             mo_exec_job_memory_left(o, &run->job), err);
     return status;
 }

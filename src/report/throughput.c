@@ -95,8 +95,7 @@ static void put_period(const mo_report_throughput *t, mo_out *out)
     mo_out_text(out, "\n");
 }
 
-static void put_device(const mo_report_throughput *t,
-                       const mo_report_throughput_device *d, mo_out *out)
+static void put_device(const mo_report_throughput_device *d, mo_out *out)
 {
     char id[NAME_ROOM], text[MO_FORMAT_SIZE];
 
@@ -109,9 +108,9 @@ static void put_device(const mo_report_throughput *t,
         mo_out_printf(out, "  on %s", d->backend);
     mo_out_printf(out, "  weights %s",
                   mo_format_bytes((double) d->weight_bytes, text));
-    mo_out_printf(out, ", values %d times %s", t->in_flight,
+    mo_out_printf(out, ", values %d times %s", d->slots,
                   mo_format_bytes((double) d->planned_slot_bytes, text));
-    mo_out_printf(out, ", allocated %d times %s", t->in_flight,
+    mo_out_printf(out, ", allocated %d times %s", d->slots,
                   mo_format_bytes((double) d->slot_bytes, text));
     mo_out_printf(out, " and %s",
                   mo_format_bytes((double) d->shared_bytes, text));
@@ -204,7 +203,7 @@ void mo_report_throughput_text(const mo_report_throughput *t, mo_out *out)
         put_copy(t, c, out);
     mo_out_text(out, "\n");
     for (int d = 0; d < t->n_devices; d++)
-        put_device(t, &t->devices[d], out);
+        put_device(&t->devices[d], out);
 }
 
 static void json_predicted(const mo_report_throughput *t, mo_json_writer *w,

@@ -27,6 +27,7 @@ typedef struct mo_report_throughput_device {
     int items;   /* ops of the placed graph on the device */
     int threads; /* 0: of a GPU */
     int64_t weight_bytes;
+    int slots;                              /* requests in flight there */
     int64_t planned_slot_bytes, slot_bytes; /* of one request in flight */
     int64_t shared_bytes;                   /* allocated for all of them */
     int64_t capacity_bytes;                 /* INT64_MAX: no limit */

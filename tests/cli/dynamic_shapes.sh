@@ -71,6 +71,12 @@ complains "another number" 2 "has 2 shapes, and mask=1,8;1,9;1,7 has 3" \
     moirai-info --shape 'ids=1,8;1,9' --shape 'mask=1,8;1,9;1,7' bert.onnx
 complains "a shape twice" 2 "lists the shape 1x8 twice" \
     moirai-info --shape 'ids=1,8;1,8' bert.onnx
+complains "a shape twice, written in two ways" 2 "lists the shape 1x8 twice" \
+    moirai-info --shape 'ids=1,8;01,08' bert.onnx
+long=$(seq -f '%g,33;' 1 64 | tr -d '\n')
+complains "more shapes than a solution holds" 1 "than a solution can hold" \
+    moirai-place -q -c two.xml --shape "ids=${long%;}" \
+    --shape "mask=${long%;}" bert.onnx
 complains "a shape of another rank" 2 "input 'ids' has 2 dimensions" \
     moirai-info --shape 'ids=1,8;1' bert.onnx
 complains "no second reading" 2 "<stdin>: can be read only once; give a file" \

@@ -10,6 +10,16 @@ cd "$work" || exit 99
 net=inception.graphml
 place="moirai-place -q --threads 1 --assist none --objective period"
 
+# two_ranks ARG...: moirai-exec in two processes, connected by TCP.
+two_ranks()
+{
+    next_port
+    moirai-exec --transport tcp --ranks 2 --rank 1 --master "127.0.0.1:$port" \
+        "$@" &
+    timeout 60 moirai-exec --transport tcp --ranks 2 --rank 0 \
+        --master "127.0.0.1:$port" "$@" && wait $!
+}
+
 # key NAME: its first number in the report in "out".
 key()
 {
@@ -68,8 +78,6 @@ sed 's/^w .*/w 40/; s/^# Objective value = .*/# Objective value = 40/' two.sol \
     >odd.sol
 exits "a period that is less" 4 moirai-check odd.sol
 
-complains "several copies are run one by one" 2 "choose one with --copy 1" \
-    moirai-exec -q two.sol
 exits "one of them" 0 moirai-exec -q --random-weights 1 --dry-run --copy 2 two.sol
 complains "no such copy" 2 "there are 2 copies" moirai-exec --copy 3 two.sol
 # A stream of requests: each has the outputs of one pipeline.
@@ -99,23 +107,68 @@ echo junk >ins/0001/input0.npy
 exits "a request that fails" 1 moirai-exec -q --inputs ins -o some copies.sol
 is "stops no other" "$(echo some/*/output0.npy)" \
     "some/0000/output0.npy some/0002/output0.npy"
-complains "a plan of all copies" 2 "choose one with --copy" \
+exits "a plan of all copies" 0 \
     moirai-exec -q --requests 3 --plan plan.json copies.sol
+ok "has them as phases" grep -q '"name": "copy 2"' plan.json
+exits "a single request" 0 moirai-exec -o single copies.sol
+ok "runs on the copy that has it first" \
+    grep -q 'copy 1 of 2 runs; --requests is for all copies' err
+ok "with the outputs of others" diff -r single many/0000
+# The last of a few requests do not wait for the slow device.
+sed '/"slow"/s/gflops="[0-9]*"/gflops="0.001"/' model.cluster.xml \
+    >slow.cluster.xml
+$place --replicas 2 -c slow.cluster.xml -o slow.sol model.onnx >/dev/null
+moirai-exec -q --requests 5 --json slow.sol >out
+is "a slow copy gets none of few requests" \
+    "$(grep -c '{"completed": 0, "in_flight": 2,' out)" 1
+
+# Both copies in one job of two ranks.
+exits "two ranks" 0 two_ranks -q --requests 60 -o ranks --json copies.sol
+is "have all requests" "$(sed -n 's/^  "completed": \([0-9]*\).*/\1/p' out)" 60
+ok "with the same outputs" diff -r many ranks
+for run in 1 2 3 4 5 6; do
+    for _ in 1 2 3 4; do cat in.bin; done |
+        moirai-exec -q --inputs - --output - copies.sol 2>pipe.$run |
+        head -c 50 >/dev/null
+done
+is "a closed output is the cause in each run" \
+    "$(cat pipe.? | grep -c 'standard output: cannot write: Broken pipe')" 6
+
+mkdir packed
+exits "a bundle" 0 moirai-exec -q --bundle packed/all.tar copies.sol
+exits "runs" 0 moirai-exec -q --requests 60 -o unpacked --json packed/all.tar
+is "both copies" "$(grep -c '^    {"completed"' out)" 2
+ok "to the same outputs" diff -r many unpacked
 
 exits "a report of one" 0 moirai-report --no-compare --no-ablation --copy 1 two.sol
-complains "a report of all" 2 "choose one with --copy 1" moirai-report two.sol
+exits "a report of all" 0 moirai-report two.sol
+is "has the steady state of each" \
+    "$(grep -c '^2 copies .* 48.125 us together; this is copy [12] of' out)" 2
+ok "with the devices of each" grep -q '^device B .* 100.0 %  the bottleneck' out
+exits "a page of all" 0 moirai-report --format json two.sol
+ok "has the period of all" \
+    grep -q '"copies": {"placements": 2, "objective_us": 48.125}' out
+complains "beside another solution" 2 "report it alone" \
+    moirai-report two.sol one.sol
 
 exits "information" 0 moirai-info two.sol
 ok "counts the copies" grep -q '^copies *2, ops are those of the first$' out
 complains "several copies are not re-planned" 1 "has 2 copies" \
     $place --from two.sol $net
+complains "a model of several copies" 2 "a model has one copy" \
+    moirai-emit -q --objective period --replicas 2 $net
 complains "no number" 2 "is no number of copies" $place --replicas 0 $net
 complains "more than devices" 2 "more than there are devices" \
     $place --replicas 3 $net
 complains "one request" 2 "add --objective period" \
     moirai-place -q --replicas auto $net
-complains "in flight" 2 "does not go with --in-flight" \
-    $place --replicas auto --in-flight 3 $net
+# A limit in flight, and live memory, are those of each copy.
+exits "one in flight in each" 0 $place --replicas 2 --in-flight 1 -o limit.sol \
+    $net
+exits "is valid" 0 moirai-check --json limit.sol
+is "and as fast as found" "$(key period_us)" 48.125
+exits "with live memory" 0 $place --replicas 2 --memory live -o live.sol $net
+exits "too" 0 moirai-check live.sol
 complains "re-planning" 2 "--replicas and --from" \
     $place --replicas auto --from one.sol $net
 

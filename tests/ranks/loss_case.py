@@ -212,7 +212,12 @@ class Stream:
     def feed(self):
         try:
             with self.ranks[0].stdin as pipe:
-                pipe.write(self.model.stdin)
+                # In pieces that end within arrays, with pauses.
+                data, part = self.model.stdin, len(self.model.stdin) // 40 + 1
+                for at in range(0, len(data), part):
+                    pipe.write(data[at:at + part])
+                    pipe.flush()
+                    time.sleep(0.03)
         except OSError:
             pass
 

@@ -270,19 +270,19 @@ static mo_status open_slots(mo_joint_slots *s,
                 slot->devices[d].plan = s->plan;
                 slot->devices[d].options = &s->options;
             }
-            slot->joint = (mo_joint_state){ .plan = s->plan,
-                                            .options = &s->options,
-                                            .backend = s->backend,
-                                            .devices = slot->local,
-                                            .n_local = (int) n,
-                                            .eager_reason = slot->eager_reason,
-                                            .n_slots = s->n_slots,
-                                            .slot = i,
-                                            .first_transfer =
-                                                i * options->n_slot_transfers };
+            slot->joint =
+                (mo_joint_state){ .plan = s->plan,
+                                  .options = &s->options,
+                                  .backend = s->backend,
+                                  .devices = slot->local,
+                                  .n_local = (int) n,
+                                  .eager_reason = slot->eager_reason,
+                                  .n_slots = options->n_all_slots,
+                                  .slot = i,
+                                  .first_transfer = (options->first_slot + i) *
+                                                    options->n_slot_transfers };
             if (!s->backend->separate_memory)
                 slot->joint.gate = &s->gate;
-            status = MO_OK;
         }
         if (status == MO_OK)
             status = i == 0 ? mo_joint_open(&s->slots[0].joint, err)

@@ -32,11 +32,13 @@ typedef struct mo_joint_slots_options {
                            or those of mo_joint_slots_select() */
     const bool *inputs; /* by value of the plan: whether a request sets it */
     int n_slots;
-    int n_slot_transfers; /* transfer t of slot s has the number
-                             s * n_slot_transfers + t in the transport, whose
-                             devices are n_slots copies of each, side by side */
-    bool time_calls;      /* with all slots at once; for one chosen device with
-                             separate memory */
+    /* The transport has n_all_slots copies of each device, side by side, of
+     * which these are those from first_slot on; transfer t of slot s has the
+     * number (first_slot + s) * n_slot_transfers + t there. */
+    int first_slot, n_all_slots;
+    int n_slot_transfers;
+    bool time_calls; /* with all slots at once; for one chosen device with
+                        separate memory */
 } mo_joint_slots_options;
 
 typedef struct mo_joint_slots_device {

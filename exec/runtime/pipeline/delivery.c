@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Delivery of outputs in the order of requests, at rank 0. Requests may
- * overtake each other: an outcome waits in a ring of 2 K until those before it
- * are delivered.
+ * overtake each other: an outcome waits in a ring until those before it are
+ * delivered.
  */
 #include "exec/runtime/pipeline/pipeline_internal.h"
 
 #include <stdlib.h>
+
+#include "base/stop.h"
 
 void mo_pipeline_stop(mo_pipeline *p)
 {
@@ -31,6 +33,7 @@ void mo_pipeline_store_outcome(mo_pipeline *p, int64_t request,
     mo_pipeline_outcome *o = &p->outcomes[request % p->n_outcomes];
 
     pthread_mutex_lock(&p->lock);
+    mo_pipeline_share_complete(&p->shares[o->share], mo_stop_clock_ns());
     o->ready = true;
     o->outputs = outputs;
     if (!outputs)
@@ -57,6 +60,7 @@ mo_status mo_pipeline_deliver_direct(mo_pipeline *p, int64_t request,
     p->n_completed += status == MO_OK && outputs;
     p->n_failed += status == MO_OK && !outputs;
     pthread_mutex_lock(&p->lock);
+    mo_pipeline_share_complete(p->shares, mo_stop_clock_ns());
     p->next_out = request + 1;
     pthread_mutex_unlock(&p->lock);
     return status;
@@ -68,9 +72,12 @@ static void deliver_next(mo_pipeline *p)
     const mo_pipeline_options *o = p->options;
     mo_pipeline_outcome *outcome = &p->outcomes[p->next_out % p->n_outcomes];
     mo_error err = { 0 };
-    mo_status status =
-        o->sink(o->context, p->next_out, outcome->outputs,
-                outcome->outputs ? NULL : &outcome->failure, &err);
+    mo_status status = o->sink(
+        o->context, p->next_out,
+        outcome->outputs
+            ? outcome->outputs + mo_pipeline_first_output(p, outcome->share)
+            : NULL,
+        outcome->outputs ? NULL : &outcome->failure, &err);
 
     if (status == MO_OK && outcome->outputs)
         p->n_completed++;
@@ -128,6 +135,10 @@ void mo_pipeline_deliver_rest(mo_pipeline *p)
         ended = p->options->resumes;
         mo_pipeline_clear_outputs(p->plan, o->outputs);
         o->outputs = NULL;
+        for (int i = 0; o->inputs && i < mo_pipeline_n_inputs(p); i++)
+            mo_tensor_clear(&o->inputs[i]);
+        free(o->inputs);
+        o->inputs = NULL;
         o->lost = true;
         p->next_out++;
     }

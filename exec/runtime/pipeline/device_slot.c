@@ -19,7 +19,9 @@ mo_status mo_pipeline_open_group(mo_pipeline *p, mo_pipeline_group *g,
         .run = p->options->run,
         .chosen = g->chosen,
         .inputs = inputs,
-        .n_slots = p->slots.n_slots,
+        .n_slots = p->shares[g->share].n_slots,
+        .first_slot = p->shares[g->share].first_slot,
+        .n_all_slots = p->slots.n_slots,
         .n_slot_transfers = p->slots.n_transfers,
         .time_calls = p->options->time_calls && g->separate_memory
     };
@@ -54,7 +56,7 @@ void mo_pipeline_leave_group(mo_pipeline *p, mo_pipeline_group *g)
     bool last;
 
     pthread_mutex_lock(&p->lock);
-    last = ++g->n_ended == p->slots.n_slots;
+    last = ++g->n_ended == p->shares[g->share].n_slots;
     pthread_mutex_unlock(&p->lock);
     if (last && g->slots)
         mo_joint_slots_free_programs(g->slots);
@@ -83,6 +85,12 @@ static mo_status send(const mo_pipeline *p, int slot, int transfer,
                            : status;
 }
 
+/* The slot among those of the group. */
+static int own_slot(const mo_pipeline_thread *t)
+{
+    return t->slot - t->pipeline->shares[t->group->share].first_slot;
+}
+
 /* All devices of the group start with the same request. */
 static mo_status receive_request(mo_pipeline_thread *t, mo_error *err)
 {
@@ -98,7 +106,7 @@ static mo_status receive_request(mo_pipeline_thread *t, mo_error *err)
     if (status != MO_OK || t->start.request < 0)
         return status;
     for (int v = 0; v < p->plan->n_values && status == MO_OK; v++) {
-        void *data = mo_joint_slots_input(t->group->slots, t->slot, v);
+        void *data = mo_joint_slots_input(t->group->slots, own_slot(t), v);
 
         if (data && MO_PLAN_PHASE_OF(p->plan, value, v) == t->start.phase)
             status = receive(p, t->slot, p->slots.inputs[v], data, err);
@@ -134,7 +142,7 @@ static mo_status serve_slot(mo_pipeline_thread *t, mo_error *err)
         status = receive_request(t, err);
         if (status != MO_OK || t->start.request < 0)
             return status;
-        status = mo_joint_slots_run(g->slots, t->slot, t->start.request,
+        status = mo_joint_slots_run(g->slots, own_slot(t), t->start.request,
                                     (int) t->start.phase, &result, err);
         if (status == MO_OK &&
             (!g->separate_memory || mo_mmap_file_has_failed()))
@@ -148,7 +156,7 @@ static mo_status serve_slot(mo_pipeline_thread *t, mo_error *err)
                 if (p->slots.outputs[i] == MO_PLAN_NONE ||
                     MO_PLAN_PHASE_OF(p->plan, output, i) != t->start.phase)
                     continue;
-                data = mo_joint_slots_output(t->group->slots, t->slot, i);
+                data = mo_joint_slots_output(t->group->slots, own_slot(t), i);
                 if (data)
                     status = send(p, t->slot, p->slots.outputs[i], data, err);
             }
@@ -172,7 +180,7 @@ mo_status mo_pipeline_serve_devices(mo_pipeline_thread *t, mo_error *err)
     mo_status status = MO_OK;
     bool stop = false;
 
-    if (t->group && t->slot == 0)
+    if (t->group && own_slot(t) == 0)
         status = mo_pipeline_open_group(p, t->group, err);
     if (status == MO_OK && t->group && t->group->separate_memory)
         status = mo_mmap_file_check_all(err);

@@ -18,7 +18,7 @@
 typedef struct mo_pipeline_frontend {
     mo_pipeline *p;
     const mo_run_plan_options *options;
-    int slot;
+    int slot, share;
     mo_tensor_dense *inputs;                /* of the current request */
     void *(*converted)[MO_RUN_N_CONVERTED]; /* by value: buffers of its input */
     const void **sent;        /* by value: bytes of its input, or NULL */
@@ -32,62 +32,6 @@ static void clear_inputs(slot_frontend *f)
 {
     for (int i = 0; i < f->p->plan->n_inputs; i++)
         mo_tensor_clear(&f->inputs[i]);
-}
-
-/* Nothing more is taken after an interrupt; the lock is held. */
-static void close_interrupted(mo_pipeline *p)
-{
-    const atomic_int *interrupt = p->options->interrupt;
-
-    if (!interrupt || atomic_load(interrupt) == 0 ||
-        p->next_in >= p->n_requests)
-        return;
-    p->interrupt = atomic_load(interrupt);
-    p->n_requests = p->next_in;
-    pthread_cond_broadcast(&p->changed);
-}
-
-/* Waits until a request may be taken. Returns false when there are no more;
- * with count it counts as taken. */
-static bool await_request(mo_pipeline *p, bool count, int64_t *request)
-{
-    bool more;
-
-    pthread_mutex_lock(&p->lock);
-    while (!p->stopped && p->next_in < p->n_requests &&
-           p->next_in >= p->next_out + p->n_outcomes)
-        pthread_cond_wait(&p->changed, &p->lock);
-    close_interrupted(p);
-    more = !p->stopped && p->next_in < p->n_requests;
-    *request = p->next_in;
-    p->next_in += more && count;
-    pthread_mutex_unlock(&p->lock);
-    return more;
-}
-
-/* Reads the next request of a stream; returns false at its end. */
-static bool read_next(slot_frontend *f, int64_t *request, mo_status *status,
-                      mo_error *err)
-{
-    mo_pipeline *p = f->p;
-    bool more, end = false;
-
-    pthread_mutex_lock(&p->intake);
-    more = await_request(p, false, request);
-    if (more) {
-        *status = p->options->next(p->options->context, *request, &p->stopped,
-                                   f->inputs, &end, err);
-        pthread_mutex_lock(&p->lock);
-        if (end) {
-            close_interrupted(p);
-            p->n_requests = p->next_in;
-        } else
-            p->next_in++;
-        pthread_cond_broadcast(&p->changed);
-        pthread_mutex_unlock(&p->lock);
-    }
-    pthread_mutex_unlock(&p->intake);
-    return more && !end;
 }
 
 /* Whether a request of the current phase sets the input. */
@@ -126,11 +70,12 @@ static bool take_request(slot_frontend *f, int64_t *request, mo_status *status,
 {
     mo_pipeline *p = f->p;
     const mo_pipeline_options *o = p->options;
-    bool more = o->next ? read_next(f, request, status, err)
-                        : await_request(p, true, request);
+    mo_tensor_dense *inputs = f->inputs + mo_pipeline_first_input(p, f->share);
+    bool more = mo_pipeline_take(p, f->share, inputs, request, err);
 
+    *status = err->status;
     if (more && !o->next)
-        *status = o->source(o->context, *request, f->inputs, err);
+        *status = o->source(o->context, *request, inputs, err);
     if (more && o->phase)
         f->start.phase = o->phase(o->context, *request);
     for (int i = 0; more && i < p->plan->n_inputs && *status == MO_OK; i++)
@@ -144,6 +89,12 @@ static int slot_transfer(const slot_frontend *f, int transfer)
     return mo_pipeline_transfer(&f->p->slots, f->slot, transfer);
 }
 
+/* Whether the slot has the device. */
+static bool has_device(const slot_frontend *f, int d)
+{
+    return f->p->n_shares == 1 || f->p->share_of[d] == f->share;
+}
+
 static mo_status post_starts(slot_frontend *f, int64_t request, mo_error *err)
 {
     const mo_run_plan_options *o = f->options;
@@ -151,9 +102,10 @@ static mo_status post_starts(slot_frontend *f, int64_t request, mo_error *err)
 
     f->start.request = request;
     for (int d = 0; d < f->p->plan->n_devices && status == MO_OK; d++)
-        status = o->transport->send(
-            o->world, slot_transfer(f, f->p->slots.first_start + d), &f->start,
-            err);
+        if (has_device(f, d))
+            status = o->transport->send(
+                o->world, slot_transfer(f, f->p->slots.first_start + d),
+                &f->start, err);
     return status;
 }
 
@@ -173,7 +125,8 @@ static mo_status await_devices(const slot_frontend *f, int first, bool sending,
     mo_status status = MO_OK;
 
     for (int d = 0; d < f->p->slots.n_devices && status == MO_OK; d++)
-        status = await(f, first + d, sending, err);
+        if (has_device(f, d))
+            status = await(f, first + d, sending, err);
     return status;
 }
 
@@ -195,9 +148,10 @@ static mo_status exchange(slot_frontend *f, int64_t request, mo_error *err)
                                            slot_transfer(f, slots->outputs[i]),
                                            f->received[i], err);
     for (int d = 0; d < slots->n_devices && status == MO_OK; d++)
-        status = o->transport->receive(o->world,
-                                       slot_transfer(f, slots->first_done + d),
-                                       &f->done[d], err);
+        if (has_device(f, d))
+            status = o->transport->receive(
+                o->world, slot_transfer(f, slots->first_done + d), &f->done[d],
+                err);
     if (status == MO_OK)
         status = await_devices(f, slots->first_start, true, err);
     for (int v = 0; v < plan->n_values && status == MO_OK; v++)
@@ -216,7 +170,7 @@ static mo_status exchange(slot_frontend *f, int64_t request, mo_error *err)
 static mo_status add_times(const slot_frontend *f, int64_t request,
                            int64_t begin_ns, mo_error *err)
 {
-    const mo_pipeline_times times = { begin_ns, mo_stop_clock_ns() };
+    const mo_pipeline_times times = { begin_ns, mo_stop_clock_ns(), f->share };
     mo_pipeline *p = f->p;
     bool steady = request >= mo_pipeline_first_steady(p->options);
     mo_status status = MO_OK;
@@ -236,11 +190,13 @@ static mo_status add_times(const slot_frontend *f, int64_t request,
     if (!p->options->untimed && status == MO_OK)
         p->times[request] = times;
     for (int d = 0; d < p->plan->n_devices; d++) {
+        if (!has_device(f, d))
+            continue;
         p->loads[d].load_ns += steady ? f->done[d].busy_ns : 0;
         p->loads[d].slot_bytes = f->done[d].slot_bytes;
         p->loads[d].shared_bytes = f->done[d].shared_bytes;
     }
-    p->n_loads += steady;
+    p->shares[f->share].n_loads += steady;
     pthread_mutex_unlock(&p->lock);
     return status;
 }
@@ -388,7 +344,8 @@ static mo_status alloc_frontend(slot_frontend *f, mo_error *err)
     for (int i = 0; i < plan->n_outputs; i++) {
         const mo_plan_value *value = &plan->values[plan->outputs[i].value];
 
-        if (f->p->slots.outputs[i] == MO_PLAN_NONE)
+        if (f->p->slots.outputs[i] == MO_PLAN_NONE ||
+            (f->p->n_shares > 1 && !is_made(f, i)))
             continue;
         f->received[i] = malloc((size_t) mo_tensor_desc_bytes(&value->desc));
         if (!f->received[i])
@@ -459,6 +416,8 @@ mo_status mo_pipeline_serve_requests(mo_pipeline_thread *t, mo_error *err)
     f->p = t->pipeline;
     f->options = t->pipeline->options->run;
     f->slot = t->slot;
+    f->share = mo_pipeline_share_of(f->p, f->slot);
+    f->start.phase = f->share; /* of copies */
     status = alloc_frontend(f, err);
     if (status == MO_OK && f->p->joint && f->slot == 0)
         status = mo_pipeline_open_group(f->p, f->p->joint, err);

@@ -40,11 +40,15 @@ static int list_threads(mo_pipeline *p, mo_pipeline_thread *threads)
 {
     int n = 0;
 
-    for (int i = 0; i < p->n_groups && !p->joint; i++)
-        for (int s = 0; s < p->slots.n_slots && !p->groups[i].is_empty; s++)
-            threads[n++] = (mo_pipeline_thread){ .pipeline = p,
-                                                 .group = &p->groups[i],
-                                                 .slot = s };
+    for (int i = 0; i < p->n_groups && !p->joint; i++) {
+        const mo_pipeline_share *share = &p->shares[p->groups[i].share];
+
+        for (int s = 0; s < share->n_slots && !p->groups[i].is_empty; s++)
+            threads[n++] =
+                (mo_pipeline_thread){ .pipeline = p,
+                                      .group = &p->groups[i],
+                                      .slot = share->first_slot + s };
+    }
     for (int s = 0; s < p->slots.n_slots && p->rank == 0; s++)
         threads[n++] = (mo_pipeline_thread){ .pipeline = p,
                                              .is_frontend = true,
@@ -60,6 +64,8 @@ static mo_status begin_world(mo_pipeline *p, int n_threads, mo_error *err)
     uint64_t parts[2] = { 0, (uint64_t) p->slots.n_slots };
     mo_status status = mo_run_config_digest(p->plan, o, &parts[0], err);
 
+    for (int s = 1; s < p->n_shares; s++)
+        parts[1] = 1000 * parts[1] + (uint64_t) p->shares[s].first_slot;
     if (status == MO_OK && o->transport->set_backends)
         status = o->transport->set_backends(o->world, p->slots.backends,
                                             p->slots.plan.n_devices, err);
@@ -104,7 +110,7 @@ static mo_status run_threads(mo_pipeline *p, mo_pipeline_thread *threads, int n,
     return status;
 }
 
-static mo_status add_group(mo_pipeline *p, mo_pipeline_group **group,
+static mo_status add_group(mo_pipeline *p, int share, mo_pipeline_group **group,
                            mo_error *err)
 {
     bool *chosen = calloc((size_t) p->plan->n_devices + 1, sizeof *chosen);
@@ -113,42 +119,68 @@ static mo_status add_group(mo_pipeline *p, mo_pipeline_group **group,
         return mo_fail_memory(err);
     *group = &p->groups[p->n_groups++];
     (*group)->chosen = chosen;
+    (*group)->share = share;
     return MO_OK;
 }
 
-/* One group of the devices that are driven together, and one of each other
- * device of this rank. */
+/* One group of the devices of a share that are driven together. */
+static mo_status add_together(mo_pipeline *p, int share, mo_error *err)
+{
+    mo_pipeline_group *together;
+    int n = 0;
+    mo_status status = add_group(p, share, &together, err);
+
+    if (status != MO_OK)
+        return status;
+    mo_joint_slots_select(p->plan, p->options->run, together->chosen);
+    for (int d = 0; d < p->plan->n_devices; d++) {
+        together->chosen[d] = together->chosen[d] && p->share_of[d] == share;
+        n += together->chosen[d];
+    }
+    together->is_empty = n == 0;
+    together->separate_memory = true;
+    if (n > 0 && n == p->plan->n_devices)
+        p->joint = together;
+    return MO_OK;
+}
+
+/* The groups of devices that are driven together, and one of each other device
+ * of this rank. */
 static mo_status make_groups(mo_pipeline *p, mo_error *err)
 {
     const mo_run_plan_options *o = p->options->run;
-    int n_devices = p->plan->n_devices, n_together;
-    mo_pipeline_group *together, *alone;
-    mo_status status;
+    int n_devices = p->plan->n_devices;
+    mo_pipeline_group *alone;
+    mo_status status = MO_OK;
 
-    p->groups = calloc((size_t) n_devices + 1, sizeof *p->groups);
+    p->groups = calloc((size_t) n_devices + (size_t) p->n_shares + 1,
+                       sizeof *p->groups);
     if (!p->groups)
         return mo_fail_memory(err);
-    status = add_group(p, &together, err);
-    if (status != MO_OK)
-        return status;
-    n_together = mo_joint_slots_select(p->plan, o, together->chosen);
-    together->is_empty = n_together == 0;
-    together->separate_memory = true;
-    if (n_together > 0 && n_together == n_devices)
-        p->joint = together;
+    for (int s = 0; s < p->n_shares && status == MO_OK; s++)
+        status = add_together(p, s, err);
     for (int d = 0; d < n_devices && status == MO_OK; d++) {
-        if (o->rank_of[d] != p->rank || together->chosen[d])
+        bool is_done =
+            o->rank_of[d] != p->rank || p->share_of[d] == MO_PLAN_NONE;
+
+        for (int s = 0; s < p->n_shares; s++)
+            is_done = is_done || p->groups[s].chosen[d];
+        if (is_done)
             continue;
         if (o->backends[d]->separate_memory)
             return mo_fail(err, MO_E_SUPPORT,
                            "device '%.80s' runs one request at a time",
                            p->plan->devices[d].id);
-        status = add_group(p, &alone, err);
+        status = add_group(p, p->share_of[d], &alone, err);
         if (status == MO_OK)
             alone->chosen[d] = true;
     }
     return status;
 }
+
+/* Requests that a slow copy of the network may be overtaken by, beyond those in
+ * flight. */
+enum { OVERTAKING = 64 };
 
 static mo_status init_pipeline(mo_pipeline *p, mo_error *err)
 {
@@ -158,7 +190,9 @@ static mo_status init_pipeline(mo_pipeline *p, mo_error *err)
 
     status = mo_pipeline_slots_make(p->plan, o->run->rank_of, o->run->backends,
                                     o->n_slots, &p->slots, err);
-    p->n_outcomes = 2 * o->n_slots;
+    if (status == MO_OK)
+        status = mo_pipeline_list_shares(p, err);
+    p->n_outcomes = 2 * o->n_slots + (o->copies ? OVERTAKING : 0);
     p->outcomes = calloc((size_t) p->n_outcomes, sizeof *p->outcomes);
     p->loads = calloc(n_devices, sizeof *p->loads);
     if (status == MO_OK && (!p->outcomes || !p->loads))
@@ -188,8 +222,8 @@ mo_status mo_pipeline_run(const mo_exec_plan *plan,
 
     assert(options->n_slots > 0 && options->n_slots <= MO_PIPELINE_MAX_SLOTS);
     assert(!options->direct || options->n_slots == 1);
+    assert(!options->copies || plan->n_phases > 1);
     pthread_mutex_init(&p.lock, NULL);
-    pthread_mutex_init(&p.intake, NULL);
     pthread_cond_init(&p.changed, NULL);
     status = init_pipeline(&p, e);
     if (status == MO_OK) {
@@ -210,7 +244,7 @@ mo_status mo_pipeline_run(const mo_exec_plan *plan,
     }
     if (status != MO_OK)
         o->transport->fail(o->world, e);
-    if (p.rank == 0 && p.outcomes && p.loads) {
+    if (p.rank == 0 && p.outcomes && p.loads && p.shares && p.share_of) {
         last = mo_pipeline_summarize(&p, result, status == MO_OK ? e : NULL);
         if (status == MO_OK)
             status = last;
@@ -224,9 +258,10 @@ mo_status mo_pipeline_run(const mo_exec_plan *plan,
     }
     mo_pipeline_slots_clear(&p.slots);
     pthread_cond_destroy(&p.changed);
-    pthread_mutex_destroy(&p.intake);
     pthread_mutex_destroy(&p.lock);
     free(p.groups);
+    free(p.shares);
+    free(p.share_of);
     free(p.outcomes);
     free(p.times);
     free(p.loads);

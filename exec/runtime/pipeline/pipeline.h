@@ -62,6 +62,13 @@ mo_status mo_pipeline_discard_outputs(void *context, int64_t request,
                                       const mo_tensor_dense *outputs,
                                       const mo_error *failure, mo_error *err);
 
+/* A copy of the network, a phase of the plan: on devices of its own, with slots
+ * of its own. */
+typedef struct mo_pipeline_copy {
+    int n_slots;
+    int64_t latency_ns, period_ns; /* predicted */
+} mo_pipeline_copy;
+
 typedef struct mo_pipeline_options {
     /* Transport, world, backends, units, rank_of, config_digest and progress;
      * all else is zero, and runs 1. */
@@ -77,6 +84,11 @@ typedef struct mo_pipeline_options {
     mo_pipeline_next *next; /* or NULL; then instead of source */
     mo_pipeline_sink *sink;
     void *context; /* passed to source, next, sink and phase */
+    /* By phase of the plan, of which no two have a device in common, n_slots in
+     * sum: a request goes to the copy that will finish it first, and source,
+     * next and sink have the inputs and outputs of one copy. NULL: the phases
+     * are no copies. */
+    const mo_pipeline_copy *copies;
     /* Returns the phase of the plan that a request runs; NULL: 0. Called after
      * its inputs were made, which are those of the phase, without states. */
     int (*phase)(void *context, int64_t request);
@@ -102,6 +114,10 @@ typedef struct mo_pipeline_device {
     int64_t shared_bytes; /* allocated once: workspaces, copies of weights */
 } mo_pipeline_device;
 
+typedef struct mo_pipeline_copy_result {
+    int64_t n_completed, period_ns; /* as those of all */
+} mo_pipeline_copy_result;
+
 typedef struct mo_pipeline_result {
     int64_t n_accepted; /* requests that were taken */
     int64_t next;       /* with resumes: the first that was not delivered */
@@ -120,6 +136,7 @@ typedef struct mo_pipeline_result {
     int n_steady; /* number of such times; 0: a single request */
     int64_t min_ns, p50_ns, p95_ns, p99_ns; /* latency of a request */
     mo_pipeline_device *devices;            /* by device of the plan; owned */
+    mo_pipeline_copy_result *copies;        /* owned, or NULL: no copies */
     int64_t *call_loads; /* by call, with time_calls: the time that it takes of
                             the device with all slots in flight; owned, or
                             NULL */

@@ -26,8 +26,9 @@
  *     device -> frontend   the network's outputs that the device has
  *                          done: time in calls, or the error of a kernel
  *
- * Each pair of a slot and a device, or the frontend, is a device of its own
- * here: one thread drives it. A slot is started again when all its devices are
+ * A slot of a copy of the network has the devices of the copy only. Each pair
+ * of a slot and a device, or the frontend, is a device of its own here: one
+ * thread drives it. A slot is started again when all its devices are
  * done: so no transfer is posted again before both ends have awaited it, which
  * transports require, and no barrier is needed.
  */
@@ -78,26 +79,43 @@ mo_status mo_pipeline_decode_start(const mo_pipeline_start *start,
                                    mo_error *err);
 mo_status mo_pipeline_decode_done(mo_pipeline_done *done, mo_error *err);
 
-/* A finished request that waits for delivery. */
+/* A copy of the network, or the only one: its slots, and what is known of its
+ * speed. */
+typedef struct mo_pipeline_share {
+    int first_slot, n_slots;
+    int64_t latency_ns, period_ns; /* predicted, or 0 */
+    int n_pending;                 /* requests assigned to it, not complete */
+    int64_t n_done;
+    int64_t busy_ns, since_ns; /* time with pending ones, until since_ns */
+    int64_t n_loads;           /* requests in the sums of loads */
+} mo_pipeline_share;
+
+/* A request from its assignment to its delivery. */
 typedef struct mo_pipeline_outcome {
+    int share;               /* that runs it */
+    bool waits;              /* for a slot of the share */
+    mo_tensor_dense *inputs; /* of a stream, read for another share; or NULL */
     bool ready;
     bool lost;                /* it was taken, and is never delivered */
     mo_tensor_dense *outputs; /* by output of the plan; NULL: failed */
-    mo_error failure;
+    mo_error failure;         /* perhaps already of its inputs */
 } mo_pipeline_outcome;
 
 /* Times of a request; end_ns 0: it has failed, or is not complete. */
 typedef struct mo_pipeline_times {
     int64_t begin_ns, end_ns;
+    int share;
 } mo_pipeline_times;
 
 /* Devices of this rank that one thread a slot drives: a CPU device, or those
  * with separate memory together. */
 typedef struct mo_pipeline_group {
     bool *chosen;  /* by device of the plan */
+    int share;     /* of all of them */
     bool is_empty; /* there are none with separate memory */
     bool separate_memory;
-    mo_joint_slots *slots; /* opened by the thread of slot 0; NULL: not open */
+    mo_joint_slots *slots; /* opened by the thread of the first slot; NULL: not
+                              open */
     int n_ended;           /* threads that have ended; guarded by lock */
 } mo_pipeline_group;
 
@@ -106,6 +124,9 @@ typedef struct mo_pipeline {
     const mo_pipeline_options *options;
     mo_pipeline_slots slots;
     int rank;
+    mo_pipeline_share *shares; /* n_loads and what pends by the lock */
+    int n_shares;
+    int *share_of; /* by device; MO_PLAN_NONE: no copy uses it */
 
     mo_pipeline_group *groups;
     int n_groups;
@@ -117,19 +138,17 @@ typedef struct mo_pipeline {
      * n_failed, which belong to the thread that delivers. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    pthread_mutex_t intake;        /* held by the thread that reads a stream;
-                                      locked before lock */
-    int64_t next_in, next_out;     /* the next request to take, to deliver */
-    int64_t next;                  /* of the result */
-    int64_t n_requests;            /* lowered when the intake ends early */
-    atomic_bool stopped;           /* no more is taken */
-    int interrupt;                 /* by which requests were left out, or 0 */
+    bool reading;              /* a thread reads the next request of a stream */
+    int64_t next_in, next_out; /* the next request to take, to deliver */
+    int64_t next;              /* of the result */
+    int64_t n_requests;        /* lowered when the intake ends early */
+    atomic_bool stopped;       /* no more is taken */
+    int interrupt;             /* by which requests were left out, or 0 */
     mo_pipeline_outcome *outcomes; /* request n at n % n_outcomes */
     int n_outcomes;
     mo_pipeline_times *times;  /* by request */
     int64_t n_times;           /* allocated */
     mo_pipeline_device *loads; /* by device; load_ns: sums */
-    int64_t n_loads;           /* requests in these sums */
     int64_t n_completed, n_failed;
     mo_status sink_status;
     mo_error sink_error;
@@ -150,13 +169,44 @@ typedef struct mo_pipeline_thread {
     struct mo_pipeline_frontend *frontend; /* or NULL */
 } mo_pipeline_thread;
 
+/* shares.c: what the copies of a network have. */
+
+/* Lists the shares and which one each device is of. Fails with MO_E_INPUT where
+ * copies have a device in common. */
+mo_status mo_pipeline_list_shares(mo_pipeline *p, mo_error *err);
+
+/* Returns the share of a slot. */
+int mo_pipeline_share_of(const mo_pipeline *p, int slot);
+
+/* Returns the share that will finish one more request first, by its period and
+ * what is pending there; guarded by lock. */
+int mo_pipeline_choose_share(const mo_pipeline *p, int64_t now_ns);
+
+/* Count a request as assigned to a share, and as complete; guarded by lock. */
+void mo_pipeline_share_assign(mo_pipeline_share *share, int64_t now_ns);
+void mo_pipeline_share_complete(mo_pipeline_share *share, int64_t now_ns);
+
+/* The first inputs and outputs that source, next and sink have, among those of
+ * the plan; and how many inputs these are. */
+int mo_pipeline_first_input(const mo_pipeline *p, int share);
+int mo_pipeline_first_output(const mo_pipeline *p, int share);
+int mo_pipeline_n_inputs(const mo_pipeline *p);
+
+/* intake.c: rank 0. */
+
+/* Waits for a request of the share, and returns false when there are no more.
+ * Of a stream inputs are set, which begin as zeros; why->status is that of
+ * making them. */
+bool mo_pipeline_take(mo_pipeline *p, int share, mo_tensor_dense *inputs,
+                      int64_t *request, mo_error *why);
+
 /* device_slot.c */
 
-/* Runs the requests of a slot of a group; the thread of slot 0 opens the
- * devices. */
+/* Runs the requests of a slot of a group; the thread of its first slot opens
+ * the devices. */
 mo_status mo_pipeline_serve_devices(mo_pipeline_thread *t, mo_error *err);
 
-/* Opens the devices of a group. Called by the thread of slot 0. */
+/* Opens the devices of a group. Called by the thread of its first slot. */
 mo_status mo_pipeline_open_group(mo_pipeline *p, mo_pipeline_group *g,
                                  mo_error *err);
 /* Writes the states of the group, if they are wanted, after its last request.

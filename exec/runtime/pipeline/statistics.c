@@ -49,6 +49,38 @@ static void summarize_times(const mo_pipeline *p, int64_t *latencies,
                                    : r->wall_ns / n;
 }
 
+/* Requests of each copy, and the mean time between the ends of two, once its
+ * slots are full. */
+static mo_status summarize_copies(const mo_pipeline *p, mo_pipeline_result *r,
+                                  mo_error *err)
+{
+    int64_t *ends;
+
+    if (!p->options->copies)
+        return MO_OK;
+    r->copies = calloc((size_t) p->n_shares, sizeof *r->copies);
+    ends = calloc((size_t) p->n_times + 1, sizeof *ends);
+    if (!r->copies || !ends) {
+        free(ends);
+        return mo_fail_memory(err);
+    }
+    for (int s = 0; s < p->n_shares; s++) {
+        int64_t n = 0, first;
+
+        for (int64_t i = 0; i < mo_min_i64(r->n_accepted, p->n_times); i++)
+            if (p->times[i].share == s && p->times[i].end_ns > 0)
+                ends[n++] = p->times[i].end_ns;
+        qsort(ends, (size_t) n, sizeof *ends, mo_compare_i64);
+        first = mo_min_i64(p->shares[s].n_slots, n / 2);
+        r->copies[s].n_completed = n;
+        if (n > first + 1)
+            r->copies[s].period_ns =
+                (ends[n - 1] - ends[first]) / (n - 1 - first);
+    }
+    free(ends);
+    return MO_OK;
+}
+
 mo_status mo_pipeline_summarize(const mo_pipeline *p,
                                 mo_pipeline_result *result, mo_error *err)
 {
@@ -81,6 +113,8 @@ mo_status mo_pipeline_summarize(const mo_pipeline *p,
             if (p->outcomes[i % p->n_outcomes].lost)
                 r->lost[r->n_lost++] = i;
     }
+    if (status == MO_OK)
+        status = summarize_copies(p, r, err);
     if (status == MO_OK && loads) {
         r->call_loads = calloc(n_calls + 1, sizeof *r->call_loads);
         if (r->call_loads)
@@ -90,7 +124,9 @@ mo_status mo_pipeline_summarize(const mo_pipeline *p,
     }
     for (int d = 0; d < r->n_devices && status == MO_OK; d++) {
         r->devices[d] = p->loads[d];
-        r->devices[d].load_ns /= mo_max_i64(p->n_loads, 1);
+        if (p->share_of[d] != MO_PLAN_NONE)
+            r->devices[d].load_ns /=
+                mo_max_i64(p->shares[p->share_of[d]].n_loads, 1);
     }
     free(latencies);
     free(ends);
@@ -101,6 +137,7 @@ void mo_pipeline_result_clear(mo_pipeline_result *result)
 {
     free(result->lost);
     free(result->devices);
+    free(result->copies);
     free(result->call_loads);
     *result = (mo_pipeline_result){ 0 };
 }

@@ -13,7 +13,9 @@
 #include "schedule/period/replicas.h"
 #include "solvers/search/method.h"
 
-enum { MO_REPLICAS_MAX_DEVICES = 12 };
+/* Groups differ in how many devices of each kind they have; of 12 different
+ * devices there are 4096. */
+enum { MO_REPLICAS_MAX_DEVICES = 64, MO_REPLICAS_MAX_GROUPS = 4096 };
 
 typedef struct mo_replicas_result {
     mo_replica copies[MO_REPLICAS_MAX_DEVICES]; /* n, the fastest first */
@@ -23,8 +25,8 @@ typedef struct mo_replicas_result {
     bool stopped;      /* by the time limit */
 } mo_replicas_result;
 
-/* Searches for wanted copies; 0: any number.  task is one of the period without
- * a limit in flight and live memory; known is a result of it, a placement on
+/* Searches for wanted copies; 0: any number.  task is one of the period; its
+ * limit in flight is that of each copy; known is a result of it, a placement on
  * all devices, or NULL.  Devices are left over where they do not help.  Takes
  * the deadline of task->stop; without one, the number of rounds bounds the
  * search of a group.  The caller clears *found, also after a failure. */

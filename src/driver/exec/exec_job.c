@@ -28,6 +28,7 @@
 void mo_exec_job_clear(mo_exec_job *job)
 {
     mo_plan_free(job->plan);
+    free(job->copies);
     for (int i = job->n_others; i-- > 0;)
         mo_weights_free(job->others[i]);
     free(job->others);
@@ -127,6 +128,31 @@ static mo_status open_bundle(const mo_exec_options *o, const char **path,
                                   err);
 }
 
+/* A single request goes to the copy of a replicated solution that finishes it
+ * first. */
+static mo_status take_fastest_copy(const mo_exec_options *o,
+                                   mo_answer_evaluation *all, mo_error *err)
+{
+    int best = 0, n = 1 + all->n_further;
+    int64_t least_ns = INT64_MAX;
+
+    for (int c = 0; c < n && all->own_period_ns > 0; c++) {
+        const mo_answer_evaluation *copy = c == 0 ? all : &all->further[c - 1];
+
+        if (copy->schedule && copy->schedule->makespan_ns < least_ns) {
+            least_ns = copy->schedule->makespan_ns;
+            best = c;
+        }
+    }
+    if (n == 1)
+        return MO_OK;
+    if (!o->logger.quiet)
+        fprintf(stderr,
+                "%s: copy %d of %d runs; --requests is for all copies\n",
+                o->logger.command, best + 1, n);
+    return mo_answer_evaluation_take_copy(all, best + 1, err);
+}
+
 mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                            mo_exec_job *job, mo_error *err)
 {
@@ -137,8 +163,7 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                               .logger = &o->logger,
                               .weights = o->weights == MO_EXEC_NO_SEED,
                               .without_bound = true,
-                              .one_copy =
-                                  o->copy > 0 || !mo_exec_requests_wanted(o),
+                              .one_copy = o->copy > 0,
                               .copy = o->copy };
     mo_status status = open_bundle(o, &path, &prepare, &from.graph, job, err);
 
@@ -178,6 +203,8 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
     if (status == MO_OK)
         status = job->alone ? load_graph(&prepare, o, path, job, err)
                             : mo_review_file(&from, path, &job->review, err);
+    if (status == MO_OK && !mo_exec_requests_wanted(o) && !o->bundle)
+        status = take_fastest_copy(o, &job->review.evaluation, err);
     job->valid = mo_answer_evaluation_valid(&job->review.evaluation);
     if (status == MO_OK && job->valid) {
         char *copy = strdup(job->review.located.graph);
@@ -358,6 +385,8 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
         source.context = &to;
         status = is_workload
                      ? mo_exec_job_plan_phases(&source, &options, job, err)
+                 : job->review.evaluation.n_further > 0
+                     ? mo_exec_job_plan_copies(&source, job, err)
                      : build_plan(&source, &job->plan, err);
     }
     if (status == MO_OK)

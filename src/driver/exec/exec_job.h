@@ -16,6 +16,7 @@
 #include "exec/weights/constants.h"
 #include "exec/plan/ir/plan.h"
 #include "exec/plan/ir/plan_source.h"
+#include "exec/runtime/pipeline/pipeline.h"
 #include "ingest/llm/decoder.h"
 #include "schedule/schedule.h"
 
@@ -41,6 +42,10 @@ typedef struct mo_exec_job {
      * does. */
     mo_graph *phases[MO_LLM_N_PHASES];
     mo_exec_plan *plan; /* verified */
+    /* Of a replicated solution, whose copies are the phases of the plan; owned;
+     * n_slots: the most in flight that it wants. */
+    mo_pipeline_copy *copies;
+    int n_copies; /* 0: it is none, or one copy was chosen */
 } mo_exec_job;
 
 /* Frees the members. A job begins as zeros and is cleared by the caller, also
@@ -83,6 +88,10 @@ mo_status mo_exec_job_allow_target(mo_exec_job *job,
  * states between runs and are merged (exec/plan/build.h). */
 mo_status mo_exec_job_plan_phases(const mo_plan_source *source,
                                   const mo_weights_options *weights,
+                                  mo_exec_job *job, mo_error *err);
+
+/* The same for a replicated solution: the plans of its copies are merged. */
+mo_status mo_exec_job_plan_copies(const mo_plan_source *source,
                                   mo_exec_job *job, mo_error *err);
 
 /* Fails as mo_plan_check_capacity() does for one request. The error of a

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan of a workload: a plan for each phase, merged into one. */
+/* The plan of a workload, or of a replicated solution: a plan for each phase or
+ * copy, merged into one. */
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,6 +170,49 @@ mo_status mo_exec_job_plan_phases(const mo_plan_source *source,
     for (int p = 0; p < phases->n && plans && status != MO_OK; p++)
         mo_plan_free(plans[p]);
     free(names);
+    free(plans);
+    return status;
+}
+
+mo_status mo_exec_job_plan_copies(const mo_plan_source *source,
+                                  mo_exec_job *job, mo_error *err)
+{
+    const mo_answer_evaluation *all = &job->review.evaluation;
+    size_t n = 1 + (size_t) all->n_further;
+    mo_exec_plan **plans = calloc(n, sizeof(mo_exec_plan *));
+    char(*names)[32] = calloc(n, sizeof *names);
+    const char **shown = calloc(n, sizeof(char *));
+    mo_plan_source own = *source;
+    mo_status status;
+
+    job->copies = calloc(n, sizeof *job->copies);
+    status =
+        plans && names && shown && job->copies ? MO_OK : mo_fail_memory(err);
+    for (size_t c = 0; c < n && status == MO_OK; c++) {
+        const mo_answer_evaluation *copy = c == 0 ? all : &all->further[c - 1];
+
+        snprintf(names[c], sizeof names[c], "copy %zu", c + 1);
+        shown[c] = names[c];
+        job->copies[c] = (mo_pipeline_copy){
+            .n_slots = 1,
+            .latency_ns = copy->schedule->makespan_ns,
+            .period_ns = c == 0 ? all->own_period_ns : copy->period_ns,
+        };
+        own.schedule = copy->schedule;
+        own.earlier = c > 0 ? plans[c - 1] : NULL;
+        status = mo_plan_build(&own, &plans[c], err);
+        if (status == MO_OK)
+            status = mo_verify_plan(plans[c], err);
+        own.on_unsupported = NULL;
+    }
+    if (status == MO_OK)
+        status = mo_plan_merge_phases(plans, shown, (int) n, &job->plan, err);
+    if (status == MO_OK)
+        job->n_copies = (int) n;
+    for (size_t c = 0; c < n && plans && status != MO_OK; c++)
+        mo_plan_free(plans[c]);
+    free(names);
+    free(shown);
     free(plans);
     return status;
 }

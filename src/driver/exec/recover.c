@@ -201,11 +201,12 @@ static mo_status plan(mo_exec_recovery *r, mo_error *err)
     if (status == MO_OK)
         status = mo_exec_requests_choose_in_flight(
             o, r->units, r->job, r->transport, *r->world, err);
-    return status == MO_OK ? mo_exec_requests_check_memory(
-                                 made, r->units, r->transport->rank(*r->world),
-                                 (int) o->in_flight,
-                                 mo_exec_job_memory_left(o, r->job), err)
-                           : status;
+    return status == MO_OK
+               ? mo_exec_requests_check_memory(
+                     r->job, r->units, r->transport->rank(*r->world),
+                     (int) o->in_flight, mo_exec_job_memory_left(o, r->job),
+                     err)
+               : status;
 }
 
 static void log_recovery(const mo_exec_recovery *r)

@@ -106,7 +106,8 @@ mo_status mo_exec_requests_check_options(const mo_exec_options *o,
 bool mo_exec_requests_from_stdin(const mo_exec_options *o);
 bool mo_exec_requests_to_stdout(const mo_exec_options *o);
 
-/* Sets o->in_flight where it is not given, the same on all ranks: one more than
+/* Sets o->in_flight where it is not given, and that of all copies of a
+ * replicated solution, the same on all ranks: one more than
  * the modulo schedule of the placement has, for what the intake takes, but at
  * most the limit of the solution; of a bare graph two. Without such a limit,
  * with one GPU at least 8, with several 16, and with GPUs 16 at most. Fewer
@@ -118,10 +119,10 @@ mo_status mo_exec_requests_choose_in_flight(
     mo_exec_options *o, const mo_exec_units *units, const mo_exec_job *job,
     const mo_transport *transport, mo_transport_world *world, mo_error *err);
 
-/* Fails if the values of so many requests, with all else, exceed the memory of
- * a device or of this process, as mo_plan_check_capacity() and
- * mo_exec_units_check_memory() do for one. */
-mo_status mo_exec_requests_check_memory(const mo_exec_plan *plan,
+/* Fails if the values of so many requests, or as many for each copy as it has
+ * slots, with all else, exceed the memory of a device or of this process, as
+ * mo_plan_check_capacity() and mo_exec_units_check_memory() do for one. */
+mo_status mo_exec_requests_check_memory(const mo_exec_job *job,
                                         const mo_exec_units *units, int rank,
                                         int in_flight, int64_t limit,
                                         mo_error *err);

@@ -75,7 +75,7 @@ static void explain(const mo_exec_request_shapes *s, mo_error *err)
             err);
     }
     if (status == MO_OK)
-        (void) mo_exec_shape_fail(r->graph, &shapes, err);
+        (void) mo_exec_shape_fail(r->graph, &shapes, true, err);
     mo_path_list_clear(&shapes);
 }
 

@@ -9,12 +9,23 @@
 #include "exec/runtime/pipeline/pipeline.h"
 #include "schedule/period/modulo_schedule.h"
 
-/* Sets the bytes of the values of so many requests. */
-static void multiply_values(const mo_plan_device *device, int64_t in_flight,
-                            mo_plan_device *all)
+/* Sets the bytes of the values of so many requests, or as many as the copy of
+ * the device wants. */
+static void multiply_values(const mo_exec_job *job, int64_t in_flight,
+                            mo_exec_plan *all)
 {
-    if (!mo_int64_mul(device->arena_bytes, in_flight, &all->arena_bytes))
-        all->arena_bytes = INT64_MAX;
+    const mo_exec_plan *plan = job->plan;
+
+    for (int d = 0; d < plan->n_devices; d++) {
+        int64_t slots = in_flight;
+
+        for (int c = 0; c < job->n_copies; c++)
+            if (plan->parts[c]->devices[d].arena_bytes > 0)
+                slots = mo_min_i64(in_flight, job->copies[c].n_slots);
+        if (!mo_int64_mul(plan->devices[d].arena_bytes, slots,
+                          &all->devices[d].arena_bytes))
+            all->devices[d].arena_bytes = INT64_MAX;
+    }
 }
 
 /* Requests in flight that hide what the host does for each of them on a GPU:
@@ -25,21 +36,24 @@ enum { GPU_IN_FLIGHT = 8, MAX_GPU_IN_FLIGHT = 16 };
 
 /* What the period needs and GPUs hide; at most the limit of the solution. */
 static mo_status choose_wanted(const mo_exec_units *units,
-                               const mo_exec_job *job, int *needed,
+                               const mo_exec_job *job, int copy, int *needed,
                                int64_t *wanted, mo_error *err)
 {
     const mo_review *r = &job->review;
-    const mo_schedule *placed = r->evaluation.schedule;
+    const mo_answer_evaluation *own =
+        copy > 0 ? &r->evaluation.further[copy - 1] : &r->evaluation;
+    const mo_exec_plan *plan =
+        job->n_copies > 0 ? job->plan->parts[copy] : job->plan;
+    const mo_schedule *placed = own->schedule;
     mo_modulo_schedule m = { .in_flight = 1 };
     mo_status status = MO_OK;
     int64_t for_gpus = 0;
 
-    for (int d = 0; d < job->plan->n_devices; d++)
-        if (units->backends[d]->separate_memory &&
-            job->plan->devices[d].n_steps > 0)
+    for (int d = 0; d < plan->n_devices; d++)
+        if (units->backends[d]->separate_memory && plan->devices[d].n_steps > 0)
             for_gpus = mo_min_i64(for_gpus + GPU_IN_FLIGHT, MAX_GPU_IN_FLIGHT);
-    if (r->evaluation.in_flight > 0)
-        m.in_flight = r->evaluation.in_flight;
+    if (own->in_flight > 0)
+        m.in_flight = own->in_flight;
     else if (placed && !job->alone)
         status = mo_modulo_schedule_make(r->problem.instance, &r->regime,
                                          placed->device, 0, NULL, &m, err);
@@ -51,6 +65,45 @@ static mo_status choose_wanted(const mo_exec_units *units,
         *wanted = mo_min_i64(mo_max_i64(*wanted, for_gpus), MAX_GPU_IN_FLIGHT);
     mo_modulo_schedule_clear(&m);
     return status;
+}
+
+/* Sets how many requests are wanted in flight: of each copy of a replicated
+ * solution, and the most of them. */
+static mo_status choose_all(mo_exec_options *o, const mo_exec_units *units,
+                            const mo_exec_job *job, int *needed, mo_error *err)
+{
+    int64_t most = 0, given = o->in_flight;
+    mo_status status = MO_OK;
+
+    if (job->n_copies == 0)
+        return given > 0
+                   ? MO_OK
+                   : choose_wanted(units, job, 0, needed, &o->in_flight, err);
+    for (int c = 0; c < job->n_copies && status == MO_OK; c++) {
+        int64_t wanted = given;
+
+        if (given == 0)
+            status = choose_wanted(units, job, c, needed, &wanted, err);
+        wanted = mo_min_i64(wanted, MO_PIPELINE_MAX_SLOTS / job->n_copies);
+        job->copies[c].n_slots = (int) wanted;
+        most = mo_max_i64(most, wanted);
+    }
+    o->in_flight = most;
+    return status;
+}
+
+/* Limits the copies to so many each; in flight are those of all. */
+static void limit_copies(mo_exec_options *o, const mo_exec_job *job)
+{
+    int64_t sum = 0;
+
+    for (int c = 0; c < job->n_copies; c++) {
+        job->copies[c].n_slots =
+            (int) mo_min_i64(job->copies[c].n_slots, o->in_flight);
+        sum += job->copies[c].n_slots;
+    }
+    if (job->n_copies > 0)
+        o->in_flight = sum;
 }
 
 /* The plan with the weights as CPU devices of this rank keep them, and what
@@ -114,13 +167,12 @@ mo_status mo_exec_requests_choose_in_flight(
     mo_exec_options *o, const mo_exec_units *units, const mo_exec_job *job,
     const mo_transport *transport, mo_transport_world *world, mo_error *err)
 {
-    int64_t made_for = job->review.origin.in_flight;
-    mo_status status = MO_OK;
+    int64_t made_for = job->n_copies > 0 ? 0 : job->review.origin.in_flight;
+    bool fewer, is_given = o->in_flight > 0;
     int needed = 0;
-    bool fewer;
+    mo_status status = choose_all(o, units, job, &needed, err);
 
-    if (o->in_flight == 0) {
-        status = choose_wanted(units, job, &needed, &o->in_flight, err);
+    if (!is_given) {
         if (status == MO_OK) {
             /* Lowered to what fits into the memory of this rank, but not to
              * 0. */
@@ -133,9 +185,7 @@ mo_status mo_exec_requests_choose_in_flight(
                 status =
                     find_sizes(job->plan, units, rank, &all, &workspaces, err);
             for (; status == MO_OK && o->in_flight > 1; --o->in_flight) {
-                for (int d = 0; d < job->plan->n_devices; d++)
-                    multiply_values(&job->plan->devices[d], o->in_flight,
-                                    &all.devices[d]);
+                multiply_values(job, o->in_flight, &all);
                 if (mo_plan_check_capacity(&all, workspaces, NULL) == MO_OK &&
                     mo_exec_units_check_memory(units, &all, rank, limit,
                                                NULL) == MO_OK)
@@ -147,6 +197,7 @@ mo_status mo_exec_requests_choose_in_flight(
         if (status == MO_OK)
             status = agree(transport, world, &o->in_flight, err);
     }
+    limit_copies(o, job);
     fewer = o->in_flight < made_for;
     /* needed: by the period, or 0. */
     if (status != MO_OK || made_for == 0 || o->in_flight == made_for ||
@@ -162,11 +213,12 @@ mo_status mo_exec_requests_choose_in_flight(
     return MO_OK;
 }
 
-mo_status mo_exec_requests_check_memory(const mo_exec_plan *plan,
+mo_status mo_exec_requests_check_memory(const mo_exec_job *job,
                                         const mo_exec_units *units, int rank,
                                         int in_flight, int64_t limit,
                                         mo_error *err)
 {
+    const mo_exec_plan *plan = job->plan;
     mo_exec_plan all = *plan;
     mo_error why = { 0 };
     mo_status status;
@@ -174,10 +226,9 @@ mo_status mo_exec_requests_check_memory(const mo_exec_plan *plan,
     all.devices = calloc((size_t) plan->n_devices + 1, sizeof *all.devices);
     if (!all.devices)
         return mo_fail_memory(err);
-    for (int d = 0; d < plan->n_devices; d++) {
+    for (int d = 0; d < plan->n_devices; d++)
         all.devices[d] = plan->devices[d];
-        multiply_values(&plan->devices[d], in_flight, &all.devices[d]);
-    }
+    multiply_values(job, in_flight, &all);
     status = mo_plan_check_capacity(&all, NULL, &why);
     if (status == MO_OK)
         status = mo_exec_units_check_memory(units, &all, rank, limit, &why);

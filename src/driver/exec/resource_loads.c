@@ -64,13 +64,20 @@ static void remove_slowdown(const mo_problem *problem,
             (int64_t) ceil((double) used->predicted_ns / slowdown);
 }
 
+/* What a request has of it in the mean, where some run the phase only. */
+static int64_t part_of(int64_t ns, const double *shares, int phase)
+{
+    return shares ? llround((double) ns * shares[phase]) : ns;
+}
+
 mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
                                  const mo_problem *problem,
-                                 mo_congestion congestion,
+                                 const double *shares, mo_congestion congestion,
                                  mo_report_throughput_resource **resources,
                                  int *n, mo_error *err)
 {
     const mo_instance *x = problem->instance;
+    double n_transfers = 0;
     transfer_loads l = { congestion, problem, plan->n_devices, NULL };
     size_t n_kinds = (size_t) mo_resource_count(problem->instance, congestion);
     mo_report_throughput_resource *made =
@@ -91,23 +98,28 @@ mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
                                                  .from = plan->devices[d].id };
         for (int i = 0; i < plan->n_items; i++)
             made[plan->items[i].device].predicted_ns +=
-                plan->items[i].predicted_ns;
+                part_of(plan->items[i].predicted_ns, shares,
+                        MO_PLAN_PHASE_OF(plan, item, i));
         remove_slowdown(problem, made, plan->n_devices);
         for (int i = 0; i < plan->n_transfers; i++) {
             const mo_plan_transfer *t = &plan->transfers[i];
+            int phase = MO_PLAN_PHASE_OF(plan, transfer, i);
             int pair[2], n_used;
             const int *ids;
 
             n_used =
                 mo_resource_list(x, congestion, t->from, t->to, pair, &ids);
             for (int k = 0; k < n_used; k++)
-                l.ns[ids[k]] += transfer_ns[i];
+                l.ns[ids[k]] += part_of(transfer_ns[i], shares, phase);
+            n_transfers += shares ? shares[phase] : 1;
             if (congestion == MO_CONGESTION_NONE)
                 continue;
             made[t->from].predicted_ns +=
-                mo_instance_bytes_overhead_ns(x, t->bytes, t->from);
+                part_of(mo_instance_bytes_overhead_ns(x, t->bytes, t->from),
+                        shares, phase);
             made[t->to].predicted_ns +=
-                mo_instance_bytes_overhead_ns(x, t->bytes, t->to);
+                part_of(mo_instance_bytes_overhead_ns(x, t->bytes, t->to),
+                        shares, phase);
         }
         for (size_t r = 0; r < n_kinds; r++)
             if (l.ns[r] > 0)
@@ -117,8 +129,10 @@ mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
                 .kind = "host",
                 .predicted_ns =
                     x->load.host_request_ns +
-                    (congestion == MO_CONGESTION_NONE ? 0 : plan->n_transfers) *
-                        x->load.host_transfer_ns,
+                    (congestion == MO_CONGESTION_NONE
+                         ? 0
+                         : llround(n_transfers *
+                                   (double) x->load.host_transfer_ns)),
                 .measured_ns = -1
             };
         *resources = made;

@@ -13,12 +13,13 @@
 #include "report/throughput.h"
 #include "schedule/regime.h"
 
-/* Lists the devices, in their order, then what transfers exclude each other on
+/* shares: of the requests that run each phase of the plan; NULL: all are alike.
+ * Lists the devices, in their order, then what transfers exclude each other on
  * by the regime: ports, channels, links or nothing; without those of no load.
  * The caller frees *resources; texts belong to the cluster. */
 mo_status mo_exec_resource_loads(const mo_exec_plan *plan,
                                  const mo_problem *problem,
-                                 mo_congestion congestion,
+                                 const double *shares, mo_congestion congestion,
                                  mo_report_throughput_resource **resources,
                                  int *n, mo_error *err);
 

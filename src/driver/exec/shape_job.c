@@ -135,7 +135,7 @@ static void write_known(const mo_graph *g, char *text, size_t size)
 }
 
 mo_status mo_exec_shape_fail(const mo_graph *g, const mo_path_list *shapes,
-                             mo_error *err)
+                             bool stream, mo_error *err)
 {
     char given[256], known[512] = "";
 
@@ -143,9 +143,9 @@ mo_status mo_exec_shape_fail(const mo_graph *g, const mo_path_list *shapes,
     write_known(g, known, sizeof known);
     return mo_fail(err, MO_E_INPUT,
                    "was not placed for inputs of the shapes %s, but for: %s; "
-                   "place it for them, too, with --shape, or run it with "
-                   "--shapes-max 1",
-                   given, known);
+                   "place it for them, too, with --shape%s",
+                   given, known,
+                   stream ? "" : ", or run it with --shapes-max 1");
 }
 
 mo_status mo_exec_shape_check(const mo_graph *g, const mo_path_list *shapes,
@@ -400,7 +400,7 @@ mo_status mo_exec_job_take_shape(const mo_exec_options *o, mo_exec_job *job,
     if (o->shapes_max > 0)
         status = take_other(o, job, err);
     else
-        status = mo_exec_shape_fail(fine, &job->hints, err);
+        status = mo_exec_shape_fail(fine, &job->hints, false, err);
     if (status != MO_OK)
         mo_error_set_location(err, job->review.located.graph, 0);
     return status;
@@ -413,8 +413,9 @@ mo_status mo_exec_job_keep_shapes(const mo_exec_options *o, mo_exec_job *job,
 
     if (o->shapes_max > 0)
         return mo_fail(err, MO_E_USAGE,
-                       "--shapes-max is for single runs, and --inputs is for "
-                       "the shapes that were placed; give either");
+                       "--shapes-max is for single runs, and --inputs and "
+                       "--batch are for the shapes that were placed; leave it "
+                       "out");
     job->by_shape = fine->phases && !has_states(find_phase(fine, 0));
     return MO_OK;
 }

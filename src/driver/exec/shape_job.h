@@ -20,9 +20,9 @@
 int mo_exec_shape_find(const mo_graph *g, const mo_path_list *shapes);
 
 /* Fails with MO_E_INPUT since g has no such phase; the error lists those that
- * it has, and how others are accepted. */
+ * it has, and how others are accepted: in a stream they are not. */
 mo_status mo_exec_shape_fail(const mo_graph *g, const mo_path_list *shapes,
-                             mo_error *err);
+                             bool stream, mo_error *err);
 
 /* Checks a graph that was read with these shapes as hints. Fails with why, the
  * reason why it could not be read, and g is NULL, or unless g has the shapes:

@@ -241,10 +241,6 @@ static mo_status check_replicas(const mo_place_context *setting, int wanted,
         return mo_fail(err, MO_E_USAGE,
                        "--replicas is for a stream of requests; add "
                        "--objective period");
-    if (setting->in_flight > 0 || setting->regime.memory == MO_MEMORY_LIVE)
-        return mo_fail(err, MO_E_USAGE,
-                       "--replicas does not go with --in-flight or --memory "
-                       "live; leave one out");
     return MO_OK;
 }
 

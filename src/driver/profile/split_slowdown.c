@@ -114,7 +114,7 @@ static mo_status compute_loads(const split_series *s, const mo_exec_plan *plan,
     mo_report_throughput_resource *resources = NULL;
     int n = 0;
     mo_status status = mo_exec_resource_loads(
-        plan, &s->problem, s->regime->congestion, &resources, &n, err);
+        plan, &s->problem, NULL, s->regime->congestion, &resources, &n, err);
 
     split->n_parts = plan->n_devices;
     split->load_us = calloc((size_t) plan->n_devices, sizeof *split->load_us);

@@ -52,6 +52,9 @@ static mo_status find_bound(const mo_review *r, const mo_driver_log *logger,
 
     p->bound_ns = lower.bound_ns;
     p->bound_by = lower.which;
+    /* The claim of a replicated solution is about all copies. */
+    if (r->evaluation.own_period_ns > 0)
+        return MO_OK;
     if (r->claim.has_bound && r->claim.bound_ns > p->bound_ns &&
         r->claim.bound_ns <= objective_ns) {
         p->claimed_ns = r->claim.bound_ns;
@@ -253,6 +256,8 @@ mo_status mo_solution_page_make(const mo_solution_page_options *o,
         .regime = first->regime,
         .n = n,
         .placements = made->placements,
+        .n_copies = o->n_copies,
+        .copies_ns = o->copies_ns,
     };
     status = add_measured(o, made, err);
     if (status == MO_OK && (o->n_methods > 0 || o->ablation)) {

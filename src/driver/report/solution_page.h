@@ -22,6 +22,8 @@ typedef struct mo_solution_page_options {
     const mo_method **methods; /* to compare with */
     int n_methods;             /* 0: none */
     bool ablation;             /* place again without each device */
+    int n_copies;      /* reviews, the first ones, of copies of one solution */
+    int64_t copies_ns; /* period of all together */
     const mo_driver_log *logger;
 } mo_solution_page_options;
 

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "graph/phases.h"
+#include "graph/shape.h"
 
 /* Returns what follows the name in "NAME=DIMS;DIMS"; a name may have a '='. */
 static const char *find_list(const char *item)
@@ -98,13 +99,20 @@ static char *name_phase(mo_arena *arena, const mo_option_list *lists, int p,
     char *name;
 
     for (size_t i = 0; i < lists->count; i++)
-        room += strlen(lists->items[i]) + 1;
+        room += strlen(lists->items[i]) + MO_SHAPE_TEXT_SIZE + 1;
     name = mo_arena_array(arena, room, 1);
     for (size_t i = 0; name && i < lists->count && n > 0; i++) {
         const char *shape = find_shape(lists->items[i], p, &length);
+        char text[MO_SHAPE_TEXT_SIZE];
+        mo_shape read;
 
         if (count_shapes(lists->items[i]) == 1)
             continue;
+        /* "01,32" is the shape "1,32". */
+        if (mo_shape_read(shape, length, &read) == MO_SHAPE_OK) {
+            length = mo_shape_write(&read, text);
+            shape = text;
+        }
         if (at > 0)
             name[at++] = '_';
         for (size_t k = 0; k < length; k++)

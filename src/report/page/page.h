@@ -111,6 +111,10 @@ typedef struct mo_page {
      * holds one. */
     int n_replicas;
     int64_t replicas_ns;
+    /* Of a replicated solution: how many of the placements, the first ones, are
+     * its copies, and the period of all together; 0: it is none. */
+    int n_copies;
+    int64_t copies_ns;
 } mo_page;
 
 /* A self-contained page; loads nothing from elsewhere. */

@@ -339,6 +339,12 @@ mo_status mo_page_json(const mo_page *page, mo_out *out, mo_error *err)
         mo_json_put_text(&w, "no_without_device", page->no_losses);
     if (page->runs)
         mo_report_runs_json(page->runs, &w, "runs");
+    if (page->n_copies > 0) {
+        mo_json_begin_object(&w, "copies", MO_JSON_INLINE);
+        mo_json_put_int(&w, "placements", page->n_copies);
+        mo_json_put_us(&w, "objective_us", page->copies_ns);
+        mo_json_end(&w);
+    }
     if (page->n_replicas > 0) {
         mo_json_begin_object(&w, "replication", MO_JSON_INLINE);
         mo_json_put_int(&w, "devices", page->n_replicas);

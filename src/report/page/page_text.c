@@ -168,8 +168,8 @@ static void put_chart(chart *c)
         put_loads(c);
 }
 
-mo_status mo_page_text(const mo_page *page, int columns, mo_out *out,
-                       mo_error *err)
+static mo_status put_placement(const mo_page *page, int columns, mo_out *out,
+                               mo_error *err)
 {
     chart c = { .page = page, .out = out, .columns = columns - LABEL_ROOM - 2 };
     mo_status status = mo_page_words(page, out, err);
@@ -192,5 +192,20 @@ mo_status mo_page_text(const mo_page *page, int columns, mo_out *out,
         put_chart(&c);
     }
     free(c.filled);
+    return status;
+}
+
+/* The copies of a replicated solution stand below each other. */
+mo_status mo_page_text(const mo_page *page, int columns, mo_out *out,
+                       mo_error *err)
+{
+    mo_page one = *page;
+    mo_status status = put_placement(page, columns, out, err);
+
+    for (int c = 1; c < page->n_copies && status == MO_OK; c++) {
+        one.placements = &page->placements[c];
+        mo_out_char(out, '\n');
+        status = put_placement(&one, columns, out, err);
+    }
     return status;
 }

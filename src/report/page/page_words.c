@@ -177,7 +177,8 @@ static void put_replicas(const words *w)
     int64_t ns = mo_page_objective_ns(w->p);
     char time[MO_FORMAT_SIZE];
 
-    if (w->page->n_replicas == 0 || w->page->replicas_ns >= ns)
+    if (w->page->n_replicas == 0 || w->page->replicas_ns >= ns ||
+        w->page->n_copies > 0)
         return;
     mo_out_printf(w->out,
                   "Replication is faster: with a whole copy on %s%d device%s "
@@ -263,6 +264,12 @@ mo_status mo_page_words(const mo_page *page, mo_out *out, mo_error *err)
 
     x = w.page->x;
     used = count_used(&w);
+    if (page->n_copies > 0)
+        mo_out_printf(w.out,
+                      "%d copies of the network finish a request every %s "
+                      "together; this is %s.\n",
+                      page->n_copies, mo_format_time(page->copies_ns, time),
+                      w.p->name);
     mo_out_printf(w.out, "%d ops on %d of %d devices: ", x->n, used,
                   x->n_devices);
     if (mo_page_is_period(w.p))
@@ -274,8 +281,11 @@ mo_status mo_page_words(const mo_page *page, mo_out *out, mo_error *err)
         mo_out_printf(w.out, "one request takes %s",
                       mo_format_time(mo_page_objective_ns(w.p), time));
     mo_out_text(w.out, ".\n");
-    put_bound(&w);
-    put_single(&w);
+    /* Both are about all requests. */
+    if (page->n_copies == 0) {
+        put_bound(&w);
+        put_single(&w);
+    }
     if (w.p->loads) {
         put_bottleneck(&w);
         put_replicas(&w);
@@ -284,7 +294,7 @@ mo_status mo_page_words(const mo_page *page, mo_out *out, mo_error *err)
     }
     put_memory(&w);
     for (int k = 0; k < w.page->x->n_devices; k++)
-        if (w.p->shares->devices[k].n_ops == 0)
+        if (w.p->shares->devices[k].n_ops == 0 && page->n_copies == 0)
             mo_out_printf(w.out, "%s is not used.\n", device_id(&w, k, id));
     put_losses(&w);
     put_measured(&w);

@@ -4,9 +4,12 @@
 #include "solvers/search/period/replicas_search.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/minmax.h"
+#include "schedule/period/modulo_schedule.h"
 #include "cost/instance/sub_instance.h"
 #include "tests/support/exhaustive_period.h"
 #include "tests/support/problem.h"
@@ -169,6 +172,89 @@ START_TEST(equal_devices_make_equal_groups)
 }
 END_TEST
 
+/* With a limit in flight, or live memory, each copy has the period of its
+ * pipeline, no partition that the search knows is better, and the bound holds.
+ */
+static void check_limited(const problem *p, int number, unsigned seed)
+{
+    const mo_regime regime = regime_of(number);
+
+    for (int wanted = 0; wanted <= 2; wanted++) {
+        const mo_method_task task = { .x = p->x,
+                                      .regime = regime,
+                                      .objective = MO_OBJECTIVE_PERIOD,
+                                      .in_flight = 1 + (int) seed % 3,
+                                      .seed = 1,
+                                      .threads = 1 };
+        mo_replicas_result found = { .n = 0 };
+        double rate = 0;
+
+        if (wanted > p->x->n_devices)
+            continue;
+        MUST(mo_replicas_search(&task, wanted, NULL, &found, &err));
+        for (int c = 0; c < found.n; c++) {
+            const mo_replica *copy = &found.copies[c];
+            mo_modulo_schedule m = { 0 };
+
+            MUST(mo_modulo_schedule_make(p->x, &regime, copy->device,
+                                         task.in_flight, NULL, &m, &err));
+            ck_assert(m.fits);
+            ck_assert_int_le(m.in_flight, task.in_flight);
+            ck_assert_int_eq(m.period_ns, copy->period_ns);
+            rate += 1 / (double) copy->period_ns;
+            mo_modulo_schedule_clear(&m);
+        }
+        if (found.n > 0) {
+            ck_assert_int_ge(found.period_ns, (int64_t) ceil(1 / rate - 1e-6));
+            ck_assert_int_le(found.bound_ns, found.period_ns);
+        }
+        ck_assert_int_eq(mo_replicas_shared_device(p->x, found.copies, found.n),
+                         MO_FREE);
+        mo_replicas_result_clear(&found);
+    }
+}
+
+START_TEST(a_limit_is_that_of_each_copy)
+{
+    random_problem_check_small((unsigned) _i, check_limited);
+}
+END_TEST
+
+/* Sixteen equal devices are few groups: a copy needs two, and the pair of a
+ * fast one takes half as long. */
+START_TEST(many_equal_devices_are_few_groups)
+{
+    const mo_regime regime = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
+                               MO_MEMORY_STATIC };
+    char ops[256] = "* memory=6", devices[4096] = "", *op = ops + strlen(ops),
+         *device = devices;
+    problem p = { 0 };
+    mo_replicas_result found;
+
+    for (int k = 0; k < 16; k++) {
+        op += sprintf(op, " t.%c=%d", 'A' + k, k < 2 ? 2 : 4);
+        device +=
+            sprintf(device, "%s%c memory_bytes=10", k ? "; " : "", 'A' + k);
+    }
+    for (int k = 0; k < 16 * 16; k++)
+        if (k / 16 < k % 16)
+            device +=
+                sprintf(device, "; %c-%c gbps=8", 'A' + k / 16, 'A' + k % 16);
+    strcpy(op, "; a; b; a>b bytes=0");
+    problem_make(&p, ops, devices, NULL);
+    found = search(p.x, &regime, 0);
+    ck_assert_int_eq(found.n, 8);
+    ck_assert_int_eq(found.period_ns, 445); /* 1 / (1 / 2000 + 7 / 4000) */
+    ck_assert_int_eq(found.bound_ns, found.period_ns);
+    check_copies(p.x, &regime, &found);
+    mo_replicas_result_clear(&found);
+    found = search(p.x, &regime, 3);
+    ck_assert_int_eq(found.n, 3);
+    mo_replicas_result_clear(&found);
+    problem_clear(&p);
+}
+END_TEST
+
 /* Copies share the host: their sum is limited by it. */
 START_TEST(the_host_limits_the_sum)
 {
@@ -190,6 +276,8 @@ END_TEST
 SUITE(replicas)
 {
     SOME(no_partition_has_more_throughput, at_length(1000, 60), 3);
+    SOME(a_limit_is_that_of_each_copy, at_length(300, 20), 2);
     TEST(equal_devices_make_equal_groups);
+    TEST(many_equal_devices_are_few_groups);
     TEST(the_host_limits_the_sum);
 }

@@ -105,7 +105,8 @@ function renderWorth() {
 function renderMethods() {
   const rows = data.placements.map(p => ({ name: p.name, us: p.objective_us, mine: true }));
   for (const m of data.methods || []) rows.push({ name: m.method, us: m.objective_us, why: m.why, fits: m.fits });
-  if (data.replication) rows.push({ name: "replication: a whole copy on each of " + data.replication.devices + " devices", us: data.replication.objective_us });
+  if (data.copies) rows.push({ name: "all " + data.copies.placements + " copies together", us: data.copies.objective_us, mine: true });
+  else if (data.replication) rows.push({ name: "replication: a whole copy on each of " + data.replication.devices + " devices", us: data.replication.objective_us });
   byId("methods-part").hidden = rows.length < 2;
   rows.sort((a, b) => (a.us === undefined) - (b.us === undefined) || a.us - b.us);
   const most = Math.max(...rows.map(r => r.us || 0), 1e-9), best = data.placements[0].objective_us;
