@@ -2,14 +2,15 @@
 """Networks of network_models.py beside ONNX Runtime on the CPU.
 
     networks.py [--threads N] [--batch N] [--rounds N] [--keep FOLDER]
-        [NETWORK...]
+        [--random SEED...] [NETWORK...]
 
 In every round both have as many timed runs as fit into a second, at least
 three, after warm-up runs, one after the other; the fastest run of all rounds
 counts, since background load makes none faster.  --keep writes the models and
-their inputs to FOLDER.  Prints the ratios of moirai-exec's time to that of ONNX
-Runtime, the largest last.  Exits with 1 if a ratio is above 1.15, the median
-above 0.9, or a result differs.
+their inputs to FOLDER.  --random adds the networks of network_random.py of
+those seeds, alone unless some are named.  Prints the ratios of moirai-exec's
+time to that of ONNX Runtime, the largest last.  Exits with 1 if a ratio is above
+1.15, the median above 0.9, or a result differs.
 """
 import argparse
 import os
@@ -19,6 +20,7 @@ import tempfile
 
 from exec_contenders import execute
 from network_models import NETWORKS, build
+from network_random import network
 from operators import Rival, write_case
 
 MOST, MOST_MEDIAN, TOLERANCE = 1.15, 0.9, 1e-2
@@ -53,6 +55,7 @@ def parse():
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--keep")
+    parser.add_argument("--random", type=int, nargs="+", default=[])
     parser.add_argument("networks", nargs="*", choices=[[], *NETWORKS])
     return parser.parse_args()
 
@@ -60,8 +63,10 @@ def parse():
 def main():
     arguments = parse()
     rows, failed = [], False
+    names = arguments.networks + [f"random{i}" for i in arguments.random]
+    NETWORKS.update((f"random{i}", network(i)) for i in arguments.random)
     with tempfile.TemporaryDirectory() as folder:
-        for name in arguments.networks or NETWORKS:
+        for name in names or NETWORKS:
             ours, theirs, error = race(
                 Case(name, arguments.batch), arguments,
                 os.path.join(arguments.keep or folder, name))

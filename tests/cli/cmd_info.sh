@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tags: dist
 # Tests of moirai-info: counts of real networks, its three output forms, and
 # errors for files that are not graphs.
 . "${top_srcdir:=.}/tests/support/tap.sh"

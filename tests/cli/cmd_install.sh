@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tags: dist no-sanitizers
+# tags: no-sanitizers
 # Tests of make install: the commands run from the prefix, and another program
 # finds headers and library through pkg-config.
 . "${top_srcdir:=.}/tests/support/tap.sh"

@@ -89,12 +89,12 @@ without_seconds()
     sed 's/[0-9.]* s$/T s/; /% of /s/ [0-9.]*$/ T/; s/ *$//' "$1"
 }
 
-# With a time limit of one second in place of the page's, unless MOIRAI_LONG.
+# With a time limit of 0.3 s in place of the page's, unless MOIRAI_LONG.
 run_example()
 {
     if [ -z "${MOIRAI_LONG-}" ]; then
         # shellcheck disable=SC2001
-        set -- "$(echo "$1" | sed 's/ --time [0-9]*/ --time 1/')"
+        set -- "$(echo "$1" | sed 's/ --time [0-9]*/ --time 0.3/')"
     fi
     (cd "$work/examples" && sh -c "$1" </dev/null)
 }

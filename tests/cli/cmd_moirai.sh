@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tags: dist
 # Tests of moirai: the whole pipeline in one command.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 

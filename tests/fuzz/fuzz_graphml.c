@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags: dist */
 /*
  * Fuzzer of ingest/read.h: any bytes give an error, or a graph that can be
  * written and is then read back the same.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags: dist */
 /* Fuzzer of base/json.h and graph/op_attrs.h: any bytes are rejected, or every
  * result lies within them; both find the same attribute. */
 #include <stdint.h>

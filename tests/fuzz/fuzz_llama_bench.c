@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags: dist */
 /* Fuzzer of cost/calibrate/llama_bench.h: any bytes are rejected, or rates that
  * are fitted to them are finite. */
 #include "cost/calibrate/llama_bench.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags: dist */
 /* Fuzzer of ingest/onnx.h: any bytes give a graph or an error. */
 #include <assert.h>
 #include <stdint.h>

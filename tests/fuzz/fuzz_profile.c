@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags: dist */
 /* Fuzzer of cost/profile.h and cost/efficiency.h: any bytes give a valid
  * profile or table that reads back as it was written, or an error. */
 #include <assert.h>

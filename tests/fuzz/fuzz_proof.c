@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags: dist */
 /*
  * Fuzzer of schedule/proof: any bytes give a certificate that reads back as it
  * was written, or an error with its line; and whatever it claims, it proves no

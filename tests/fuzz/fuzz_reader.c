@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags: dist */
 /* Fuzzer of the decompressing reader: any bytes are read to an end or give an
  * error, in small pieces as in large ones. */
 #include <assert.h>

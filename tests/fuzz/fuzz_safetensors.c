@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags: dist */
 /* Fuzzer of ingest/hf: a config.json and, behind a zero byte, the header of a
  * safetensors file give a graph or an error. */
 #include <assert.h>

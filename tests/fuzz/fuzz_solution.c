@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags: dist */
 /* Fuzzer of solver solutions: any bytes give a valid solution or an error. */
 #include <assert.h>
 #include <math.h>

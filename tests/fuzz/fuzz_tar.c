@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags: dist */
 /* Fuzzer of tar archives: any bytes give an index of plain files inside the
  * archive, or an error. */
 #include <config.h>

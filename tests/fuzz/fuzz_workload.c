@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags: dist */
 /* Fuzzer of graph/phases.h: graphs in GraphML with zero bytes between them are
  * composed to a workload of which every op is an op of a phase or a gate, or
  * give an error. */

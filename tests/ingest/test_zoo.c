@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags: dist */
 /* Tests of ingest/zoo.h, against the paper's counts and a layer computed by
  * hand. */
 #include "ingest/zoo.h"

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tags: dist
 # The manual of the library: every function of the interface is in moirai(3), in
 # its synopsis and in its text, and no other.
 . "${top_srcdir:=.}/tests/support/tap.sh"

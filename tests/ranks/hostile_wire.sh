@@ -25,11 +25,12 @@ job()
     MOIRAI_RANKS=2 MOIRAI_MASTER=127.0.0.1:$port MOIRAI_TOKEN=a-secret-of-two
     export MOIRAI_RANKS MOIRAI_MASTER MOIRAI_TOKEN
     (
-        MOIRAI_RANK=0 timeout -k 1 80 "$exec_fault" patience=$patience seed=5 \
-            elements=40000 >"$work/$name.0" 2>&1 </dev/null &
+        limit=$((patience + 60))
+        MOIRAI_RANK=0 timeout -k 1 $limit "$exec_fault" patience=$patience \
+            seed=5 elements=40000 >"$work/$name.0" 2>&1 </dev/null &
         status=0
         MOIRAI_RANK=1 MITM="$2 $work/$name.did" LD_PRELOAD=$mitm \
-            timeout -k 1 80 "$exec_fault" patience=$patience seed=5 \
+            timeout -k 1 $limit "$exec_fault" patience=$patience seed=5 \
             elements=40000 >"$work/$name.1" 2>&1 </dev/null || status=$?
         echo $status >"$work/$name.status.1"
         status=0
@@ -67,7 +68,7 @@ judge()
 
 tried=
 running=
-patience=60
+patience=300
 job nothing "pass -1 out 0"
 wait_for_jobs
 ok "nothing changed: the job is right" grep -q '^right: ' "$work/nothing.0"

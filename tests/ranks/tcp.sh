@@ -43,7 +43,7 @@ ok "three ranks with a master port" grep -q '^right: ' "$work/rank.0"
 # Without TLS there are no tokens: loopback alone.
 token=MOIRAI_TOKEN=secret
 "$top_builddir/tests/ranks/hostile_rank" tls || token=
-by_hand 2 "$token MOIRAI_BIND=127.0.0.1" seed=6
+by_hand 2 "$token MOIRAI_BIND=127.0.0.1" seed=6 patience=60
 ok "${token:+with a token, }bound to an address" grep -q '^right: ' \
     "$work/rank.0"
 
@@ -51,7 +51,7 @@ ok "${token:+with a token, }bound to an address" grep -q '^right: ' \
 start()
 {
     env MOIRAI_RANK="$1" MOIRAI_RANKS=2 MOIRAI_MASTER=127.0.0.1:$port \
-        ${2:+MOIRAI_TOKEN="$2"} timeout -k 1 90 "$exec_fault" seed=3 \
+        ${2:+MOIRAI_TOKEN="$2"} timeout -k 1 90 "$exec_fault" seed=3 patience=60 \
         >"$work/rank.$3" 2>&1 </dev/null
 }
 

@@ -45,7 +45,7 @@ pair()
 
 all_right()
 {
-    pair "$2" "$2" seed=5
+    pair "$2" "$2" seed=5 patience=60
     if [ $status_0 -eq 0 ] && [ $status_1 -eq 0 ] &&
         grep -q '^right: ' "$work/rank.0"; then
         pass "$1"

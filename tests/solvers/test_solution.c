@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags: dist */
 /* Tests of solvers/formats/solution.h with files written by solvers
  * (tests/solutions, made by contrib/samples/make_solutions.sh). */
 #include <config.h>

@@ -22,7 +22,7 @@ typedef struct root_mean {
     double eps, power;
 } root_mean;
 
-/* A pointwise call of one step, and of one type of reals. */
+/* Returns whether the call is pointwise with one step, this one, in f32. */
 static bool is_step(const norm_pass *p, const mo_call *call, mo_point_op op)
 {
     const mo_point_program *point = &call->u.point;
@@ -75,7 +75,8 @@ static bool makes_squares(const norm_pass *p, const mo_call *call, int x)
            same_value(p, call->in[step->a], x);
 }
 
-/* A mean of rows: over the last dimensions of a dense tensor. */
+/* Returns whether the call is a mean of rows, over the last dimensions of a
+ * dense tensor; sets the number and length of rows. */
 static bool is_mean_of_rows(const mo_call *call, mo_call_norm *norm)
 {
     const mo_call_reduce *r = &call->u.reduce;
@@ -97,7 +98,8 @@ static bool is_mean_of_rows(const mo_call *call, mo_call_norm *norm)
     return norm->count > 1;
 }
 
-/* Applies step i to (mean + eps)^power, which is in register at. */
+/* Applies step i to (mean + eps)^power, which is in register at; returns false
+ * if the result is not of this form. */
 static bool apply_step(const norm_pass *p, const mo_call *call, int i, int at,
                        root_mean *to)
 {
@@ -135,7 +137,7 @@ static bool apply_step(const norm_pass *p, const mo_call *call, int i, int at,
     }
 }
 
-/* The operand of the call that is no number; of several, the last. */
+/* Returns the last operand of the call that is not a constant number. */
 static int main_operand(const norm_pass *p, const mo_call *call)
 {
     int at = 0;
@@ -215,7 +217,7 @@ static bool is_by_row(const norm_pass *p, const mo_call *call, int r,
            call->u.point.operands[r].elem == MO_ELEM_F32;
 }
 
-/* y = x r, or x over the root. */
+/* Matches y = x r, or y = x / root. */
 static bool match_norm(const norm_pass *p, const mo_plan_call *place, int *x,
                        mo_call_norm *norm)
 {

@@ -201,7 +201,8 @@ static int run_devices(rank_pair *p, int rank, uint64_t seed)
 
 static int run_rank(const mo_rdv_launch_options *launch, uint64_t seed)
 {
-    const mo_transport_world_options options = { .launch = *launch };
+    const mo_transport_world_options options = { .launch = *launch,
+                                                 .peer_timeout_s = TIMEOUT_S };
     mo_error err = { 0 };
     rank_pair p;
     int wrong = 1;
@@ -268,7 +269,8 @@ static void *fail_soon(void *world)
 /* Sends a control message after the job has failed. */
 static int send_after_failure(const mo_rdv_launch_options *launch)
 {
-    const mo_transport_world_options options = { .launch = *launch };
+    const mo_transport_world_options options = { .launch = *launch,
+                                                 .peer_timeout_s = TIMEOUT_S };
     char bytes[CONTROL_BYTES];
     mo_error err = { 0 };
     mo_transport_world *world;
@@ -294,7 +296,7 @@ START_TEST(a_failed_receive_does_not_write)
     mo_rdv_launch_options launch = { .has_rank = true,
                                      .n_ranks = 2,
                                      .token = join_token() };
-    mo_transport_world_options options = { 0 };
+    mo_transport_world_options options = { .peer_timeout_s = TIMEOUT_S };
     char received[CONTROL_BYTES] = { 0 }, left[CONTROL_BYTES], master[64];
     mo_error why = { 0 };
     pthread_t thread;
@@ -330,7 +332,8 @@ END_TEST
 /* Sends a control message and closes. */
 static int send_and_close(const mo_rdv_launch_options *launch)
 {
-    const mo_transport_world_options options = { .launch = *launch };
+    const mo_transport_world_options options = { .launch = *launch,
+                                                 .peer_timeout_s = TIMEOUT_S };
     char bytes[CONTROL_BYTES];
     mo_error err = { 0 };
     mo_transport_world *world;
@@ -350,7 +353,7 @@ START_TEST(messages_before_DONE_are_received)
     mo_rdv_launch_options launch = { .has_rank = true,
                                      .n_ranks = 2,
                                      .token = join_token() };
-    mo_transport_world_options options = { 0 };
+    mo_transport_world_options options = { .peer_timeout_s = TIMEOUT_S };
     char received[CONTROL_BYTES] = { 0 }, master[64];
     mo_transport_world *world;
     int state;

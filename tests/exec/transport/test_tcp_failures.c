@@ -37,7 +37,8 @@ static const mo_exec_plan *plan_of_one_value(void)
 /* Sends the same value twice, as raw messages. */
 static int send_twice(const mo_rdv_launch_options *launch, const int *rank_of)
 {
-    const mo_transport_world_options options = { .launch = *launch };
+    const mo_transport_world_options options = { .launch = *launch,
+                                                 .peer_timeout_s = TIMEOUT_S };
     const mo_tcp_msg_header head = { .kind = MO_TCP_MSG_DATA,
                                      .bytes = VALUE_BYTES };
     char message[sizeof head + VALUE_BYTES] = { 0 };
@@ -70,7 +71,7 @@ START_TEST(a_value_comes_once)
     mo_rdv_launch_options launch = {
         .has_rank = true, .n_ranks = 2, .token = join_token(), .no_shm = true
     };
-    mo_transport_world_options options = { 0 };
+    mo_transport_world_options options = { .peer_timeout_s = TIMEOUT_S };
     mo_error why = { 0 };
     char master[64];
     mo_transport_world *world;
@@ -232,7 +233,8 @@ static int wait_to_be_killed(mo_transport_world *world, int kind)
 START_TEST(results_are_published_when_the_others_are_done)
 {
     mo_transport_world_options options = {
-        .launch = { .has_rank = true, .n_ranks = 2, .token = join_token() }
+        .launch = { .has_rank = true, .n_ranks = 2, .token = join_token() },
+        .peer_timeout_s = TIMEOUT_S
     };
     mo_transport_world *world;
     mo_error why = { 0 };

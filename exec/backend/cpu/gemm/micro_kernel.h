@@ -49,6 +49,7 @@ typedef struct mo_cpu_micro_kernel_args {
     int64_t taps, depth;
     const float *panel;
     int64_t panel_step; /* floats to the next panel, for several at once */
+    bool fresh;         /* the panel is in memory, not yet in a cache */
     float *c;
     int64_t pitch; /* elements of c from row to row */
     int last;      /* columns in the last vector of a tile; 0: all */
@@ -60,13 +61,13 @@ typedef struct mo_cpu_micro_kernel_args {
 typedef void mo_cpu_micro_kernel_fn(const mo_cpu_micro_kernel_args *job);
 
 /* Depthwise sums of adjacent positions: c[p][j] = sum over taps of
- * in[tap][p * step + j] weights[tap][j], for the channels j. With pointers, each
- * position has its own: in[tap * pointers + p][j]. */
+ * in[tap][p * step + j] weights[tap][j], for the channels j. With pointers,
+ * each position has its own: in[tap * pointers + p][j]. */
 typedef struct mo_cpu_depthwise_args {
     int64_t taps;
     const float **in, **weights;
     int64_t pointers, step, positions, channels;
-    float *c; /* its rows are adjacent */
+    float *c;                                /* its rows are adjacent */
     const mo_cpu_micro_kernel_epilogue *end; /* NULL: none */
     int64_t end_row;                         /* of c in its operands */
 } mo_cpu_depthwise_args;

@@ -124,13 +124,38 @@ typedef struct chunk {
     const mo_cpu_gemm *product;
     int64_t begin, end; /* columns */
     int64_t skip, depth;
+    bool fresh; /* its panels are too many to be in the L2 cache yet */
 } chunk;
+
+enum { DEEPEST = 1024, CHUNK_FLOATS = 1 << 17, FRESH_FLOATS = 1 << 16 };
+
+/* Rows of a tile, copied to where they have different sets of the L1 cache. */
+typedef struct row_copies {
+    const float *at[MO_CPU_MICRO_KERNEL_MAX_ROWS];
+    float copy[MO_CPU_MICRO_KERNEL_MAX_ROWS]
+              [DEEPEST + MO_CPU_CACHE_LINE / sizeof(float)];
+} row_copies;
+
+/* Whether most of n rows share sets of the L1 cache, 4096 bytes of addresses
+ * in most processors: they evict each other before a line is used up. */
+static bool rows_collide(const float *const *rows, int n)
+{
+    enum { PERIOD = 4096 };
+
+    for (int r = 1; r < n; r++)
+        if (((uintptr_t) rows[r] - (uintptr_t) rows[r - 1]) % PERIOD != 0)
+            return false;
+    return n > 4;
+}
 
 /* Rows row, ... of the chunk, one tile high: they stay in the L1 cache while
  * panels pass. */
-static void run_rows(const chunk *c, int64_t row, int height)
+static void run_rows(const chunk *c, int64_t row, int height,
+                     row_copies *copies)
 {
     const mo_cpu_gemm *p = c->product;
+    const float *const *rows = p->rows + row;
+    int64_t skip = p->skip + c->skip;
     const mo_cpu_micro_kernels *micro_kernels = p->micro_kernels;
     int64_t several =
         (int64_t) micro_kernels->panels[height] * micro_kernels->width;
@@ -138,18 +163,27 @@ static void run_rows(const chunk *c, int64_t row, int height)
     /* The epilogue applies with the last part of the depth. */
     bool last_part = c->skip + c->depth == p->depth;
 
+    if (p->taps == 1 && c->end - c->begin > step && c->depth <= DEEPEST &&
+        rows_collide(rows, micro_kernels->rows[height])) {
+        for (int r = 0; r < micro_kernels->rows[height]; r++)
+            copies->at[r] = memcpy(copies->copy[r], rows[r] + skip,
+                                   (size_t) c->depth * sizeof **rows);
+        rows = copies->at;
+        skip = 0;
+    }
     for (int64_t j = c->begin; j < c->end; j += step) {
         bool together = several > 0 && j + several <= c->end;
         int width = panel_width(micro_kernels, p->columns - j);
         int64_t used = mo_min_i64(width, p->columns - j);
         mo_cpu_micro_kernel_args job = {
-            .rows = p->rows + row,
+            .rows = rows,
             .step = p->step,
-            .skip = p->skip + c->skip,
+            .skip = skip,
             .taps = p->taps,
             .depth = c->depth,
             .panel = p->panels + j * p->taps * p->depth + c->skip * width,
             .panel_step = p->taps * p->depth * micro_kernels->width,
+            .fresh = c->fresh && row == 0,
             .c = p->c + row * p->pitch + j,
             .pitch = p->pitch,
             .last = (int) (used % micro_kernels->narrow),
@@ -171,12 +205,11 @@ static void run_rows(const chunk *c, int64_t row, int height)
     }
 }
 
-enum { DEEPEST = 1024, CHUNK_FLOATS = 1 << 17 };
-
 static void run_depth(const mo_cpu_gemm *p, int64_t skip, int64_t depth)
 {
     int64_t width = p->micro_kernels->width;
     int64_t columns = CHUNK_FLOATS / (p->taps * depth + 1) / width * width;
+    row_copies copies;
 
     columns = columns < width ? width : columns;
     for (int64_t j = 0; j < p->columns; j += columns) {
@@ -184,13 +217,14 @@ static void run_depth(const mo_cpu_gemm *p, int64_t skip, int64_t depth)
                     .begin = j,
                     .end = mo_min_i64(j + columns, p->columns),
                     .skip = skip,
-                    .depth = depth };
+                    .depth = depth,
+                    .fresh = p->taps * p->depth * p->columns > FRESH_FLOATS };
         int64_t row = 0;
 
         for (int h = 0; h < MO_CPU_MICRO_KERNEL_HEIGHTS; h++)
             for (; row + p->micro_kernels->rows[h] <= p->n_rows;
                  row += p->micro_kernels->rows[h])
-                run_rows(&c, row, h);
+                run_rows(&c, row, h, &copies);
     }
 }
 

@@ -124,20 +124,41 @@ static void add_dimension(const mo_call_grid_sample *g, float x, int64_t size,
     sum->n *= n;
 }
 
+/* Leaves out the taps beyond the data. */
+static void drop_absent(tap_sum *taps)
+{
+    int n = 0;
+
+    for (int i = 0; i < taps->n; i++)
+        if (taps->at[i] >= 0) {
+            taps->at[n] = taps->at[i];
+            taps->weight[n++] = taps->weight[i];
+        }
+    taps->n = n;
+}
+
+/* The point of n channels; image and out are those of the first. */
+static void sum_floats(const tap_sum *taps, int64_t n, const float *image,
+                       int64_t volume, float *out, int64_t points)
+{
+    for (int64_t c = 0; c < n; c++, image += volume, out += points) {
+        float sum = 0;
+
+        for (int i = 0; i < taps->n; i++)
+            sum += taps->weight[i] * image[taps->at[i]];
+        *out = sum;
+    }
+}
+
 static float sum_taps(const grid_run *run, int64_t image, const tap_sum *taps)
 {
-    mo_elem elem = run->kernel->elem;
     float sum = 0;
 
     for (int i = 0; i < taps->n; i++) {
-        float x = 0;
+        float x;
 
-        if (taps->at[i] < 0)
-            continue;
-        if (elem == MO_ELEM_F32)
-            x = ((const float *) run->data)[image + taps->at[i]];
-        else
-            mo_cpu_load_f32(run->data, elem, image + taps->at[i], 1, 1, &x);
+        mo_cpu_load_f32(run->data, run->kernel->elem, image + taps->at[i], 1, 1,
+                        &x);
         sum += taps->weight[i] * x;
     }
     return sum;
@@ -161,6 +182,15 @@ static void sample_points(void *context, int64_t begin, int64_t end, int worker)
                         g->spatial, x);
         for (int d = 0; d < g->spatial; d++)
             add_dimension(g, x[g->spatial - 1 - d], g->in[d], &taps);
+        drop_absent(&taps);
+        if (run->kernel->elem == MO_ELEM_F32) {
+            int64_t image = batch * g->channels;
+
+            sum_floats(&taps, g->channels,
+                       (const float *) run->data + image * volume, volume,
+                       (float *) run->out + image * g->points + at, g->points);
+            continue;
+        }
         for (int64_t c = 0; c < g->channels; c++) {
             int64_t image = batch * g->channels + c;
             float sum = sum_taps(run, image * volume, &taps);

@@ -187,6 +187,7 @@ static mo_status prepare_nearest(const mo_call *call, const mo_tensor_desc *out,
 typedef struct pass {
     mo_call_interp_taps taps;
     int64_t outer, in, inner;
+    int64_t pairs_begin, pairs_end; /* elements of two taps each */
 } pass;
 
 typedef struct separable_kernel {
@@ -243,6 +244,40 @@ static void interpolate_rows(void *context, int64_t begin, int64_t end,
     }
 }
 
+static void find_pairs(pass *p)
+{
+    const int64_t *first = p->taps.first;
+    int64_t at = 0;
+
+    while (at < p->taps.n && first[at + 1] != first[at] + 2)
+        at++;
+    p->pairs_begin = at;
+    while (at < p->taps.n && first[at + 1] == first[at] + 2)
+        at++;
+    p->pairs_end = at;
+}
+
+MO_CPU_MULTIVERSION
+static void add_pairs(float *restrict to, const float *restrict from,
+                      const int64_t *index, const float *weight, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        to[i] = weight[2 * i] * from[index[2 * i]] +
+                weight[2 * i + 1] * from[index[2 * i + 1]];
+}
+
+static void add_taps(const mo_call_interp_taps *taps, const float *in,
+                     float *out, int64_t begin, int64_t end)
+{
+    for (int64_t j = begin; j < end; j++) {
+        float sum = 0;
+
+        for (int64_t t = taps->first[j]; t < taps->first[j + 1]; t++)
+            sum += taps->weight[t] * in[taps->index[t]];
+        out[j] = sum;
+    }
+}
+
 /* The last dimension: rows of the input become rows of the result. */
 static void interpolate_columns(void *context, int64_t begin, int64_t end,
                                 int worker)
@@ -250,19 +285,17 @@ static void interpolate_columns(void *context, int64_t begin, int64_t end,
     const separable_run *run = context;
     const pass *p = run->pass;
     const mo_call_interp_taps *taps = &p->taps;
+    int64_t pairs = taps->first[p->pairs_begin];
 
     (void) worker;
     for (int64_t i = begin; i < end; i++) {
         const float *in = run->in + i * p->in;
         float *out = run->out + i * taps->n;
 
-        for (int64_t j = 0; j < taps->n; j++) {
-            float sum = 0;
-
-            for (int64_t t = taps->first[j]; t < taps->first[j + 1]; t++)
-                sum += taps->weight[t] * in[taps->index[t]];
-            out[j] = sum;
-        }
+        add_taps(taps, in, out, 0, p->pairs_begin);
+        add_pairs(out + p->pairs_begin, in, taps->index + pairs,
+                  taps->weight + pairs, p->pairs_end - p->pairs_begin);
+        add_taps(taps, in, out, p->pairs_end, taps->n);
     }
 }
 
@@ -390,6 +423,8 @@ static mo_status make_passes(const mo_call_interpolate *call,
         p->in = size[order[i]];
         status = mo_call_interp_taps_init(call, order[i], &p->taps, err);
         separable->n_passes += status == MO_OK;
+        if (status == MO_OK)
+            find_pairs(p);
         size[order[i]] = call->out[order[i]];
         made = p->outer * p->inner * size[order[i]];
         most = made > most ? made : most;

@@ -35,6 +35,15 @@ typedef struct reducer {
 /* Fixed number of accumulators, independent of the vector length. */
 enum { LANES = 16 };
 
+/* Combines the lanes of two halves, half a constant. */
+#define HALVE(half, both)                                                      \
+    MO_CPU_FEW for (int l = 0; l < (half); l++)                                \
+    {                                                                          \
+        a = lane[l];                                                           \
+        b = lane[l + (half)];                                                  \
+        lane[l] = (both);                                                      \
+    }
+
 /*
  * part: the contribution of an element x; both: combines two accumulators a
  * and b. Rows are accumulated in LANES lanes that begin with the neutral
@@ -64,13 +73,10 @@ enum { LANES = 16 };
             b = (wide) (part);                                                 \
             lane[l] = (both);                                                  \
         }                                                                      \
-        for (int half = LANES / 2; half > 0; half /= 2)                        \
-            MO_CPU_FEW for (int l = 0; l < half; l++)                          \
-            {                                                                  \
-                a = lane[l];                                                   \
-                b = lane[l + half];                                            \
-                lane[l] = (both);                                              \
-            }                                                                  \
+        HALVE(8, both)                                                         \
+        HALVE(4, both)                                                         \
+        HALVE(2, both)                                                         \
+        HALVE(1, both)                                                         \
         a = (wide) gathered->member;                                           \
         b = lane[0];                                                           \
         a = (both);                                                            \
@@ -302,9 +308,11 @@ static void reduce_all(const reduce_run *run, int64_t at, int width,
                        accumulator *gathered, reduce_share *share)
 {
     const reduce_kernel *kernel = run->kernel;
-    int64_t index[MO_MAX_RANK + 1] = { 0 };
+    int64_t index[MO_MAX_RANK + 1];
     int d;
 
+    for (d = 0; d < kernel->rank; d++)
+        index[d] = 0;
     do {
         reduce_inner(run, at, width, gathered, share);
         for (d = kernel->rank - 2; d >= 0; d--) {

@@ -204,11 +204,19 @@ MO_CPU_INLINE float mo_cpu_erfc_f32(float t)
     return w * mo_cpu_exp_down_f32(p - near * near);
 }
 
+/* Far from 0 it is 1 - e^P(t), where erfc(t) need not be right in proportion;
+ * from 3.93 on it is 1. */
 MO_CPU_INLINE float mo_cpu_erf_f32(float x)
 {
     float t = mo_cpu_abs_f32(x), s = x * x, p = -0x1.3f4f6ep-11f;
-    float far = 1.0f - mo_cpu_erfc_f32(t);
+    float u = t > 3.93f ? 3.93f : t, v = u * u, far;
+    float low = (-0x1.20b432p0f * u - 0x1.743c6cp-13f) +
+                v * (-0x1.aa2312p-4f * u - 0x1.462cb2p-1f);
+    float high = (-0x1.908122p-9f * u + 0x1.6cfcdcp-6f) + v * 0x1.9d8510p-13f;
+    uint32_t k;
 
+    far = mo_cpu_exp_reduce_f32(low + v * v * high, &k) + 1.0f;
+    far = 1.0f - far * mo_cpu_exp2i_f32(k);
     p = p * s + 0x1.4876c8p-8f;
     p = p * s - 0x1.b6bee2p-6f;
     p = p * s + 0x1.ce1dd2p-4f;
