@@ -243,6 +243,8 @@ typedef struct hubs_job {
     int64_t steps;   /* of the round */
     uint64_t known;  /* sum of incumbent and bounds at the last round: they
                         change it */
+    int64_t granted; /* work of the last round */
+    bool was_cut;    /* which has ended it */
 } hubs_job;
 
 /* Sets *any if some class has a hub and is small enough. */
@@ -293,7 +295,8 @@ static void close_job(void *self)
     free(m);
 }
 
-/* Nothing new is proven until the incumbent or a bound has changed. */
+/* Nothing new is proven until the incumbent or a bound has changed, or there is
+ * twice the work of a round that was too short. */
 static mo_status plan_job(void *self, const mo_search_grant *grant, int *n,
                           mo_error *err)
 {
@@ -305,10 +308,13 @@ static mo_status plan_job(void *self, const mo_search_grant *grant, int *n,
     for (int i = 0; i < s->classes->n; i++)
         for (int p = 0; p < s->states.n * s->states.n; p++)
             known += (uint64_t) s->classes->classes[i].lower_ns[p];
-    m->steps = grant->work / STEP_WORK;
-    *n = s->best && known != m->known;
-    if (*n > 0)
+    *n = s->best &&
+         (known != m->known || (m->was_cut && grant->work >= 2 * m->granted));
+    if (*n > 0) {
         m->known = known;
+        m->granted = grant->work;
+        m->steps = grant->work / STEP_WORK;
+    }
     return MO_OK;
 }
 
@@ -355,6 +361,7 @@ static mo_status run_job(void *self, int item, const mo_stop *stop,
     (void) item;
     for (int i = 0; i < m->search->classes->n && status == MO_OK; i++)
         status = raise_class(m, i, stop, err);
+    m->was_cut = m->steps <= 0 || mo_stop_reached(stop);
     mo_stop_spend(stop, STEP_WORK * (steps - m->steps));
     return status;
 }
