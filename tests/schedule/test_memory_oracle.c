@@ -122,6 +122,23 @@ static void make_tight(problem *p, unsigned seed)
     ck_abort_msg("no problem is tight");
 }
 
+/* The second half of the ops become copies of the first, as in a workload: they
+ * share devices, and the first have the memory. */
+static void make_copies(mo_instance *x)
+{
+    int n = x->n / 2;
+
+    x->n_groups = n;
+    for (int i = 0; i < x->n; i++)
+        x->pin[i] = x->group[i] = MO_FREE;
+    for (int i = 0; i < n; i++) {
+        x->group[i] = x->group[i + n] = i;
+        x->memory_bytes[i] += x->memory_bytes[i + n];
+        x->weight_bytes[i] += x->weight_bytes[i + n];
+        x->memory_bytes[i + n] = x->weight_bytes[i + n] = 0;
+    }
+}
+
 /* Each problem in every regime, or, as usual, in each fifth. */
 START_TEST(no_schedule_beats_a_memory_bound)
 {
@@ -129,6 +146,8 @@ START_TEST(no_schedule_beats_a_memory_bound)
     problem p = { 0 };
 
     make_tight(&p, (unsigned) _i);
+    if (_i % 2 == 1)
+        make_copies(p.x);
     for (int number = _i % stride; number < N_REGIMES; number += stride) {
         mo_regime regime = regime_of(number);
         mo_lower_bound lower = { 0 };
@@ -154,7 +173,7 @@ START_TEST(no_schedule_beats_a_memory_bound)
 }
 END_TEST
 
-/* Chains on two devices, of which A is fast and full. */
+/* On two devices, of which A is fast and full. */
 static const struct {
     const char *graph, *cluster;
     int64_t least_ns, optimum_ns;
@@ -168,6 +187,19 @@ static const struct {
     { "* t.A=1 t.B=9 weight_bytes=5 workspace_bytes=0;"
       "*>* c.A.B=1 c.B.A=1; a; b; c t.A=1 t.B=3; a>b; b>c",
       "A memory_bytes=10; B memory_bytes=20", 5990, 6000 },
+    /* Two of four ops fit on A, with a copy of each: 2 x 2 + 2 x 18. */
+    { "* t.A=1 t.B=9 weight_bytes=0 workspace_bytes=0; *>* c.A.B=2 c.B.A=2;"
+      "a weight_bytes=500 colocate=p; b weight_bytes=500 colocate=q;"
+      "c weight_bytes=500 colocate=r; d weight_bytes=500 colocate=s;"
+      "e colocate=p; f colocate=q; g colocate=r; h colocate=s;"
+      "a>b; b>c; c>d; d>e; e>f; f>g; g>h",
+      "A memory_bytes=1000; B memory_bytes=2000", 39990, 46000 },
+    /* A has room for one of two pairs side by side, which takes 9; the other
+     * pair takes 18 on B. */
+    { "* t.A=1 t.B=9 weight_bytes=0 workspace_bytes=0; *>* c.A.B=0 c.B.A=0;"
+      "a; b weight_bytes=5; c weight_bytes=5; d; e weight_bytes=5;"
+      "f weight_bytes=5; g; a>b; a>c; b>d; c>d; d>e; d>f; e>g; f>g",
+      "A memory_bytes=5; B memory_bytes=20", 29990, 30000 },
 };
 
 START_TEST(prices_raise_the_bound)

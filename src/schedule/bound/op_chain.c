@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
+
 /*
  * Chain of ops whose segments give the best sum of bounds, by dynamic
  * programming over a critical path.
@@ -19,7 +21,7 @@
  * Where no op is lost, a candidate is always chosen: that is where a clean cut
  * lies.  From one such position to the next those are chosen for which the
  * segments are worth most together: the larger of their path and half of their
- * work.
+ * work, or all of it where they are so small that bounds are nearly exact.
  */
 
 enum {
@@ -160,6 +162,7 @@ static void extend_from(chain_dp *c, int i, int n)
 {
     int first = c->candidates[i];
     int64_t work_ns = 0;
+    int n_ops = 0; /* with the candidate at the end */
 
     for (int j = i + 1; j < n; j++) {
         int last = c->candidates[j];
@@ -167,10 +170,13 @@ static void extend_from(chain_dp *c, int i, int n)
 
         for (int at = c->hi_start[c->candidates[j - 1] + 1];
              at < c->hi_start[last + 1]; at++)
-            if (c->lo[c->by_hi[at]] >= first && c->hi[c->by_hi[at]] > first)
+            if (c->lo[c->by_hi[at]] >= first && c->hi[c->by_hi[at]] > first) {
                 work_ns += c->work_ns[c->by_hi[at]];
-        if (work_ns / LOAD_DIVISOR > value_ns)
-            value_ns = work_ns / LOAD_DIVISOR;
+                n_ops++;
+            }
+        value_ns = mo_max_i64(value_ns, n_ops <= MO_BOUND_FEW_OPS + 1
+                                            ? work_ns
+                                            : work_ns / LOAD_DIVISOR);
         value_ns += c->value_ns[i];
         if (c->from[j] < 0 || value_ns >= c->value_ns[j]) {
             c->value_ns[j] = value_ns;

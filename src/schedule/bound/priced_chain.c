@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/minmax.h"
 #include "schedule/bound/bundle_method.h"
+#include "schedule/bound/memory_charges.h"
 
 enum {
     PRICE_BITS = 32,
@@ -27,6 +28,7 @@ struct mo_priced_chain {
     int n_devices;
     bool *is_beside; /* by op: in no segment, and not of the chain */
     mo_priced_entries *entries;
+    int64_t *charges;      /* bytes by op and device (memory_charges.h) */
     int64_t *start, *next; /* by device */
     unsigned char *from;   /* by segment and device: predecessor */
 
@@ -45,7 +47,9 @@ static int64_t total_bytes(const mo_allowed_devices *p)
     int64_t sum = 0;
 
     for (int i = 0; i < p->x->n; i++)
-        if (!mo_int64_add(sum, mo_priced_entries_bytes(p, i), &sum))
+        if (!mo_int64_add(
+                sum, mo_max_i64(mo_allowed_devices_resident_bytes(p, i), 0),
+                &sum))
             return INT64_MAX;
     return sum;
 }
@@ -102,9 +106,10 @@ mo_status mo_priced_chain_new(const mo_allowed_devices *domains,
     c->n_devices = domains->x->n_devices;
     c->work = (int64_t) tables->n * c->n_devices * c->n_devices +
               (int64_t) domains->x->n * c->n_devices;
-    /* Prices of all bytes together stay below the longest time. */
+    /* Prices of all bytes, on any devices, together stay below the longest
+     * time. */
     c->max_price = (uint64_t) fmin(ldexp((double) MO_MAX_TOTAL_NS, PRICE_BITS) /
-                                       fmax((double) total, 1),
+                                       fmax((double) total, 1) / c->n_devices,
                                    0x1p62);
     status = allocate_chain(c, err);
     if (status == MO_OK) {
@@ -120,9 +125,12 @@ mo_status mo_priced_chain_new(const mo_allowed_devices *domains,
             for (int i = 0; i < tables->segments[s].n; i++)
                 c->is_beside[tables->segments[s].ops[i]] = false;
         }
-        status = mo_priced_entries_new(domains, tables, c->price_ns,
-                                       &c->entries, err);
+        status =
+            mo_memory_charges_make(domains, c->is_beside, &c->charges, err);
     }
+    if (status == MO_OK)
+        status = mo_priced_entries_new(domains, tables, c->price_ns, c->charges,
+                                       &c->entries, err);
     if (status == MO_OK)
         c->work += mo_priced_entries_work(c->entries);
     if (status == MO_OK)
@@ -138,6 +146,7 @@ void mo_priced_chain_free(mo_priced_chain *c)
         return;
     mo_priced_entries_free(c->entries);
     free(c->is_beside);
+    free(c->charges);
     free(c->start);
     free(c->next);
     free(c->from);
@@ -171,13 +180,14 @@ static int64_t set_prices(mo_priced_chain *c, const double *prices)
                 price < (double) c->max_price ? (uint64_t) price : c->max_price;
         sum += (uint128) c->price[k] * (uint64_t) x->capacity_bytes[k];
     }
-    for (int i = 0; i < x->n; i++) {
-        uint64_t bytes = (uint64_t) mo_priced_entries_bytes(c->domains, i);
+    for (int i = 0; i < x->n; i++)
+        for (int k = 0; k < c->n_devices; k++) {
+            int64_t at = mo_allowed_devices_index(c->domains, i, k);
 
-        for (int k = 0; k < c->n_devices; k++)
-            c->price_ns[mo_allowed_devices_index(c->domains, i, k)] =
-                (int64_t) (((uint128) c->price[k] * bytes) >> PRICE_BITS);
-    }
+            c->price_ns[at] = (int64_t) (((uint128) c->price[k] *
+                                          (uint64_t) c->charges[at]) >>
+                                         PRICE_BITS);
+        }
     sum = (sum >> PRICE_BITS) + 1;
     return sum < (uint128) (INT64_MAX / 2) ? (int64_t) sum : INT64_MAX / 2;
 }
@@ -217,7 +227,8 @@ static void advance_segment(mo_priced_chain *c, int segment)
 static void add_used(const mo_priced_chain *c, int op, int device,
                      double *used_bytes)
 {
-    used_bytes[device] += (double) mo_priced_entries_bytes(c->domains, op);
+    used_bytes[device] +=
+        (double) c->charges[mo_allowed_devices_index(c->domains, op, device)];
 }
 
 void mo_priced_chain_path(const mo_priced_chain *c, int *boundary)
@@ -265,7 +276,7 @@ int64_t mo_priced_chain_evaluate(mo_priced_chain *c, const double *prices,
 
     mo_priced_entries_evaluate(c->entries);
     find_shortest_path(c);
-    while (c->tables->refine && c->start[0] != INT64_MAX && refine_path(c))
+    while (c->start[0] != INT64_MAX && refine_path(c))
         find_shortest_path(c);
     if (c->start[0] == INT64_MAX)
         return INT64_MAX;
@@ -323,7 +334,7 @@ const int64_t *mo_priced_chain_evaluate_best(mo_priced_chain *c)
     mo_priced_chain_best_prices(c, prices);
     set_prices(c, prices);
     mo_priced_entries_evaluate(c->entries);
-    for (int cls = 0; cls < c->tables->n_classes && c->tables->refine; cls++)
+    for (int cls = 0; cls < c->tables->n_classes; cls++)
         for (int i = 0; i < c->n_devices * c->n_devices; i++)
             if (mo_priced_entries_of(c->entries, cls)[i] != INT64_MAX &&
                 c->tables->segments[c->tables->first[cls]].n > 0)

@@ -9,10 +9,10 @@
  *                 chain bound + sum_k q_k (bytes on k - capacity of k)
  *
  * and the right side is a shortest path over the devices of the chain's ops:
- * an op costs its time and the price of its bytes, a segment a lower bound on
- * time and price together over the placements of its ops.  An op in no segment
- * costs the least price.  The largest such bound is found by a bundle method
- * (bundle_method.h).
+ * an op costs its time and the price of its bytes (memory_charges.h), a segment
+ * a lower bound on time and price together over the placements of its ops.  An
+ * op in no segment costs the least price.  The largest such bound is found by a
+ * bundle method (bundle_method.h).
  *
  * Prices are multiples of 2^-32 ns; the price of an op is rounded down to
  * nanoseconds and that of the capacities up, all in integers, so that every

@@ -6,6 +6,7 @@
 
 #include "base/ablation.h"
 #include "base/minmax.h"
+#include "schedule/bound/few_ops.h"
 #include "schedule/bound/head_tail.h"
 
 /*
@@ -17,13 +18,16 @@
  *     time + price  >=  min over T >= table of  T + sum_i min { price of i on k
  *                                                 : threshold(i, k) <= T }
  *
- * which is found by a sweep over the thresholds in increasing order.  Where
- * the caller has a stronger bound, it is computed on demand.
+ * which is found by a sweep over the thresholds in increasing order.  Segments
+ * of few ops are enumerated (few_ops.h), and where the caller has a stronger
+ * bound, it is computed, both on demand.
  */
 
 enum {
+    MAX_DEVICES = 64,
     MAX_THRESHOLDS = 1 << 21, /* of all segments; else the table alone counts */
-    MAX_USED = 1 << 22        /* of all refinements; else there are none */
+    MAX_USED = 1 << 22,       /* of all refinements; else there are none */
+    SMALL_WORK = 256          /* steps of an enumeration, roughly */
 };
 
 typedef struct threshold {
@@ -46,7 +50,7 @@ typedef struct refinement {
 struct mo_priced_entries {
     const mo_allowed_devices *domains;
     const mo_priced_chain_tables *tables;
-    const int64_t *price_ns; /* by op and device, of the caller */
+    const int64_t *price_ns, *charges; /* by op and device, of the caller */
     int n_devices, n_boundaries;
     sweep_list **sweeps;  /* by class: by boundary; NULL: none */
     int64_t *entries;     /* by class and boundary */
@@ -166,6 +170,12 @@ static mo_status fill_sweeps(mo_priced_entries *e, int cls, int64_t *time_ns,
     return status;
 }
 
+/* The thresholds of a single op are exact. */
+static bool is_small(const mo_bound_segment *s)
+{
+    return s->n > 1 && s->n <= MO_BOUND_FEW_OPS;
+}
+
 /* Gives every class that can be refined a slot; returns their number. */
 static size_t number_slots(mo_priced_entries *e)
 {
@@ -176,8 +186,11 @@ static size_t number_slots(mo_priced_entries *e)
     for (int cls = 0; cls < t->n_classes; cls++) {
         bool fits = ((size_t) n + 1) * size <= MAX_USED;
 
-        e->slot[cls] =
-            t->refine && t->segments[t->first[cls]].n > 0 && fits ? n++ : -1;
+        e->slot[cls] = (t->refine ? t->segments[t->first[cls]].n > 0
+                                  : is_small(&t->segments[t->first[cls]])) &&
+                               fits
+                           ? n++
+                           : -1;
     }
     return (size_t) n;
 }
@@ -207,7 +220,7 @@ static mo_status allocate_entries(mo_priced_entries *e, mo_error *err)
 
 mo_status mo_priced_entries_new(const mo_allowed_devices *domains,
                                 const mo_priced_chain_tables *tables,
-                                const int64_t *price_ns,
+                                const int64_t *price_ns, const int64_t *charges,
                                 mo_priced_entries **entries, mo_error *err)
 {
     mo_priced_entries *e = calloc(1, sizeof *e);
@@ -218,6 +231,7 @@ mo_status mo_priced_entries_new(const mo_allowed_devices *domains,
     e->domains = domains;
     e->tables = tables;
     e->price_ns = price_ns;
+    e->charges = charges;
     e->n_devices = domains->x->n_devices;
     e->n_boundaries = e->n_devices * e->n_devices;
     status = allocate_entries(e, err);
@@ -238,7 +252,7 @@ mo_status mo_priced_entries_new(const mo_allowed_devices *domains,
             if (s->n == 0 || size > left)
                 continue;
             left -= size;
-            e->work += (int64_t) size;
+            e->work += (int64_t) size + (is_small(s) ? SMALL_WORK : 0);
             status = fill_sweeps(e, cls, time_ns, arrival_ns, err);
         }
         free(time_ns);
@@ -365,10 +379,60 @@ static size_t refined_at(const mo_priced_entries *e, int cls, int boundary)
     return (size_t) e->slot[cls] * (size_t) e->n_boundaries + (size_t) boundary;
 }
 
+static void add_charge(const mo_priced_entries *e, int op, int device,
+                       double *used_bytes)
+{
+    used_bytes[device] +=
+        (double) e->charges[mo_allowed_devices_index(e->domains, op, device)];
+}
+
+/* Returns whether op may be on a device with the end of its segment on at. */
+static bool may_stand_by(const mo_priced_entries *e, int end, int at, int op,
+                         int device)
+{
+    const int *group = e->domains->x->group;
+
+    return end == MO_FREE || group[op] == MO_FREE || group[op] != group[end] ||
+           device == at;
+}
+
+/* Raises an entry to the least over all placements. */
+static bool enumerate(mo_priced_entries *e, int cls, int boundary,
+                      int64_t *entry_ns, double *used_bytes)
+{
+    const mo_bound_segment *s = &e->tables->segments[e->tables->first[cls]];
+    int64_t threshold_ns[MO_BOUND_FEW_OPS * MAX_DEVICES], least_ns;
+    const mo_few_ops few = { e->domains,  s->ops,
+                             s->n,        threshold_ns,
+                             e->price_ns, e->tables->table[cls][boundary] };
+    const sweep_list *list = &e->sweeps[cls][boundary];
+    int device[MO_BOUND_FEW_OPS];
+
+    for (int i = 0; i < s->n * e->n_devices; i++)
+        threshold_ns[i] = INT64_MAX;
+    for (int j = 0; j < list->n; j++) {
+        const threshold *t = &list->items[j];
+        int op = s->ops[t->op];
+
+        if (may_stand_by(e, s->u, boundary / e->n_devices, op, t->device) &&
+            may_stand_by(e, s->v, boundary % e->n_devices, op, t->device))
+            threshold_ns[t->op * e->n_devices + t->device] = t->time_ns;
+    }
+    least_ns = mo_few_ops_least(&few, device);
+    if (least_ns <= *entry_ns)
+        return false;
+    *entry_ns = least_ns;
+    memset(used_bytes, 0, (size_t) e->n_devices * sizeof *used_bytes);
+    for (int i = 0; i < s->n; i++)
+        add_charge(e, s->ops[i], device[i], used_bytes);
+    return true;
+}
+
 bool mo_priced_entries_refine(mo_priced_entries *e, int cls, int boundary)
 {
     size_t entry = (size_t) cls * (size_t) e->n_boundaries + (size_t) boundary;
     size_t at;
+    double *used_bytes;
 
     if (e->slot[cls] < 0)
         return false;
@@ -376,9 +440,15 @@ bool mo_priced_entries_refine(mo_priced_entries *e, int cls, int boundary)
     if (e->refined[at].evaluation == e->evaluation)
         return false;
     e->refined[at].evaluation = e->evaluation;
-    e->refined[at].raised = e->tables->refine(
-        e->tables->context, cls, boundary, e->price_ns, &e->entries[entry],
-        e->used_bytes + at * (size_t) e->n_devices);
+    used_bytes = e->used_bytes + at * (size_t) e->n_devices;
+    e->refined[at].raised =
+        e->sweeps[cls] &&
+        is_small(&e->tables->segments[e->tables->first[cls]]) &&
+        enumerate(e, cls, boundary, &e->entries[entry], used_bytes);
+    if (e->tables->refine)
+        e->refined[at].raised |=
+            e->tables->refine(e->tables->context, cls, boundary, e->price_ns,
+                              &e->entries[entry], used_bytes);
     return e->refined[at].raised;
 }
 
@@ -406,8 +476,10 @@ void mo_priced_entries_add_used(mo_priced_entries *e, int cls, int boundary,
         sweep_thresholds(e, s, list, list->n, table_ns, &best_n);
         sweep_thresholds(e, s, list, best_n, table_ns, &best_n);
     }
-    for (int i = 0; i < s->n; i++)
-        used_bytes[e->sweeps[cls] ? e->least_device[i]
-                                  : mo_priced_entries_cheapest(e, s->ops[i])] +=
-            (double) mo_priced_entries_bytes(e->domains, s->ops[i]);
+    for (int i = 0; i < s->n; i++) {
+        int device = e->sweeps[cls] ? e->least_device[i]
+                                    : mo_priced_entries_cheapest(e, s->ops[i]);
+
+        add_charge(e, s->ops[i], device, used_bytes);
+    }
 }

@@ -39,12 +39,13 @@ typedef struct mo_priced_chain_tables {
 
 typedef struct mo_priced_entries mo_priced_entries;
 
-/* price_ns is by op and device and read at every evaluation; all inputs must
- * outlive it.  The caller frees *entries with mo_priced_entries_free(), which
+/* price_ns, which is read at every evaluation, and the bytes of charges
+ * (memory_charges.h) are by op and device; all inputs must outlive it.  The
+ * caller frees *entries with mo_priced_entries_free(), which
  * accepts NULL.  One thread at a time. */
 mo_status mo_priced_entries_new(const mo_allowed_devices *domains,
                                 const mo_priced_chain_tables *tables,
-                                const int64_t *price_ns,
+                                const int64_t *price_ns, const int64_t *charges,
                                 mo_priced_entries **entries, mo_error *err);
 void mo_priced_entries_free(mo_priced_entries *entries);
 
@@ -67,14 +68,5 @@ void mo_priced_entries_add_used(mo_priced_entries *entries, int cls,
 
 /* Returns the device of the least price for op. */
 int mo_priced_entries_cheapest(const mo_priced_entries *entries, int op);
-
-/* Returns the resident bytes of an op, at least 0. */
-static inline int64_t mo_priced_entries_bytes(const mo_allowed_devices *p,
-                                              int op)
-{
-    int64_t bytes = mo_allowed_devices_resident_bytes(p, op);
-
-    return bytes > 0 ? bytes : 0;
-}
 
 #endif

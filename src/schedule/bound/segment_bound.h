@@ -23,6 +23,9 @@ typedef struct mo_bound_segment {
     int n; /* number of ops, in topological order */
 } mo_bound_segment;
 
+/* Placements of so many ops can be enumerated. */
+enum { MO_BOUND_FEW_OPS = 6 };
+
 typedef struct mo_bound_segments mo_bound_segments;
 
 /* domains must outlive it.  The caller frees *segments with
