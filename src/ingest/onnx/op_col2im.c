@@ -7,52 +7,105 @@
 #include "ingest/onnx/translators.h"
 #include "ingest/onnx/window.h"
 
+/* More rows are reduced instead, which takes one op. */
+enum { MOST_ADDED = 16 };
+
+/* Puts stride - 1 zeros behind each element along axis. */
+static mo_onnx_ref space(mo_onnx_builder *b, mo_onnx_ref x, int axis,
+                         int64_t stride)
+{
+    int64_t zeros[MO_MAX_RANK] = { 0 }, end[MO_MAX_RANK] = { 0 };
+    mo_shape shape = *mo_onnx_shape(b, x), spaced = shape;
+
+    if (stride == 1 || !mo_onnx_is(x))
+        return x;
+    spaced.rank++;
+    for (int d = shape.rank; d > axis; d--)
+        spaced.dims[d] = shape.dims[d - 1];
+    spaced.dims[axis + 1] = 1;
+    end[axis + 1] = stride - 1;
+    shape.dims[axis] *= stride;
+    if (!mo_shape_fits(&shape))
+        return mo_onnx_refuse(b, "has windows that lie too far apart");
+    x = mo_onnx_add_pad(b, mo_onnx_reshape(b, x, &spaced), zeros, end);
+    return mo_onnx_reshape(b, x, &shape);
+}
+
 /*
- * Overlap-add of one dimension: y[l * stride + k * dilation] is the sum of
- * x[k][l], and `wide` elements of y from `begin` on are kept.
+ * Overlap-add of the rows of x, its last two dimensions: y[i + k * shift] is
+ * the sum of x[k][i], in rows as long.
  *
- * axis is that of k, l is the next one. Zeros are put between the elements of a
- * row. Rows, each padded to the length W, are one list; read in rows of W -
- * dilation, row k is shifted by k * dilation, and columns are added. Nothing is
+ * Rows end with rows * shift zeros. As one list, row k is therefore shifted by
+ * reading it from k * shift elements before its beginning on. Nothing is
  * multiplied, so infinities stay where they are.
  */
-static mo_onnx_ref overlap_add(mo_onnx_builder *b, mo_onnx_ref x, int axis,
-                               int64_t stride, int64_t dilation, int64_t begin,
-                               int64_t wide)
+static mo_onnx_ref overlap_add(mo_onnx_builder *b, mo_onnx_ref x, int64_t shift)
 {
     int64_t zeros[MO_MAX_RANK] = { 0 }, end[MO_MAX_RANK] = { 0 };
     bool marks[MO_MAX_RANK] = { false };
-    mo_shape shape = *mo_onnx_shape(b, x);
-    int64_t rows = shape.dims[axis], length = shape.dims[axis + 1] * stride;
-    mo_shape list = shape, lines = shape, spaced = shape;
+    mo_shape lines = *mo_onnx_shape(b, x), list = lines;
+    int axis = lines.rank - 2;
+    int64_t rows = lines.dims[axis], length = lines.dims[axis + 1];
+    mo_onnx_ref y;
 
-    lines.dims[axis + 1] = length + rows * dilation;
-    if (!mo_shape_fits(&lines))
+    list.rank--;
+    list.dims[axis] = rows * length;
+    x = mo_onnx_reshape(b, x, &list);
+    lines.dims[axis + 1] -= shift;
+    if (rows > MOST_ADDED) {
+        x = mo_onnx_cut(b, x, axis, 0, rows * (length - shift));
+        marks[axis] = true;
+        end[axis] = shift;
+        x = mo_onnx_reduce(b, "ReduceSum", mo_onnx_reshape(b, x, &lines), marks,
+                           false);
+        return mo_onnx_add_pad(b, x, zeros, end);
+    }
+    y = mo_onnx_cut(b, x, axis, 0, length);
+    for (int64_t k = 1; k < rows; k++)
+        y = mo_onnx_binary(b, "Add", y,
+                           mo_onnx_cut(b, x, axis, k * (length - shift),
+                                       k * (length - shift) + length),
+                           NULL);
+    return y;
+}
+
+/* Adds up blocks[batch][kernel...][windows...] to [batch][image...]: every
+ * dimension of windows becomes one of an image with padding, in which elements
+ * move by their index in the kernel. */
+static mo_onnx_ref add_blocks(mo_onnx_builder *b, mo_onnx_ref x,
+                              const mo_onnx_window *w, const int64_t *image)
+{
+    int64_t zeros[MO_MAX_RANK] = { 0 }, end[MO_MAX_RANK] = { 0 };
+    mo_shape shape, planes = { .rank = 1 + w->n };
+    int64_t shift = 1, plane = 1;
+
+    for (int d = 0; d < w->n; d++)
+        x = space(b, x, 1 + w->n + d, w->stride[d]);
+    if (!mo_onnx_is(x))
+        return x;
+    shape = *mo_onnx_shape(b, x);
+    planes.dims[0] = shape.dims[0];
+    for (int d = 0; d < w->n; d++) {
+        end[1 + w->n + d] = w->kernel[d] * w->dilation[d];
+        shape.dims[1 + w->n + d] += end[1 + w->n + d];
+        planes.dims[1 + d] = shape.dims[1 + w->n + d];
+    }
+    if (!mo_shape_fits(&shape))
         return mo_onnx_refuse(b, "has windows that lie too far apart");
-    if (stride > 1) {
-        spaced.rank++;
-        for (int d = shape.rank; d > axis + 1; d--)
-            spaced.dims[d] = shape.dims[d - 1];
-        spaced.dims[axis + 2] = 1;
-        end[axis + 2] = stride - 1;
-        x = mo_onnx_add_pad(b, mo_onnx_reshape(b, x, &spaced), zeros, end);
-        end[axis + 2] = 0;
-        shape.dims[axis + 1] = length;
-        x = mo_onnx_reshape(b, x, &shape);
+    x = mo_onnx_add_pad(b, x, zeros, end);
+    shape.rank = 2 + w->n;
+    for (int d = 0; d < w->n; d++)
+        plane *= planes.dims[1 + d];
+    shape.dims[1 + w->n] = plane;
+    x = mo_onnx_reshape(b, x, &shape);
+    for (int d = w->n; d-- > 0 && mo_onnx_is(x);) {
+        x = overlap_add(b, x, shift * w->dilation[d]);
+        shift *= planes.dims[1 + d];
     }
-    if (rows > 1) {
-        end[axis + 1] = rows * dilation;
-        x = mo_onnx_add_pad(b, x, zeros, end);
-        list.dims[axis] = 1;
-        list.dims[axis + 1] = rows * lines.dims[axis + 1];
-        x = mo_onnx_cut(b, mo_onnx_reshape(b, x, &list), axis + 1, 0,
-                        rows * (lines.dims[axis + 1] - dilation));
-        lines.dims[axis + 1] -= dilation;
-        x = mo_onnx_reshape(b, x, &lines);
-    }
-    marks[axis] = true;
-    x = mo_onnx_reduce(b, "ReduceSum", x, marks, false);
-    return mo_onnx_cut(b, x, axis, begin, begin + wide);
+    x = mo_onnx_reshape(b, x, &planes);
+    for (int d = 0; d < w->n && mo_onnx_is(x); d++)
+        x = mo_onnx_cut(b, x, 1 + d, w->begin[d], w->begin[d] + image[d]);
+    return x;
 }
 
 /* Blocks, columns of the input, added up to an image. */
@@ -65,7 +118,6 @@ void mo_onnx_op_col2im(mo_onnx_op *op)
     mo_onnx_list block = mo_onnx_in_ints(op, 2, "block shape");
     int64_t places = 1, blocks = 1;
     mo_onnx_window w = { .n = block.n };
-    int64_t order[MO_MAX_RANK] = { 0 };
 
     if (mo_onnx_builder_status(b) != MO_OK)
         return;
@@ -96,8 +148,6 @@ void mo_onnx_op_col2im(mo_onnx_op *op)
 
         shape.dims[1 + d] = w.kernel[d];
         shape.dims[1 + w.n + d] = room / w.stride[d] + 1;
-        order[1 + 2 * d] = 1 + d;
-        order[2 + 2 * d] = 1 + w.n + d;
         if (room < 0 ||
             !mo_int64_mul(blocks, shape.dims[1 + w.n + d], &blocks)) {
             blocks = -1;
@@ -109,10 +159,7 @@ void mo_onnx_op_col2im(mo_onnx_op *op)
                       (long long) old.dims[2], (long long) old.dims[1]);
         return;
     }
-    x = mo_onnx_transpose(b, mo_onnx_reshape(b, x, &shape), order);
-    for (int d = 0; d < w.n && mo_onnx_is(x); d++)
-        x = overlap_add(b, x, 1 + d, w.stride[d], w.dilation[d], w.begin[d],
-                        image.at[d]);
+    x = add_blocks(b, mo_onnx_reshape(b, x, &shape), &w, image.at);
     shape = (mo_shape){ .rank = 2 + w.n,
                         .dims = { old.dims[0], old.dims[1] / places } };
     memcpy(shape.dims + 2, image.at, (size_t) w.n * sizeof *shape.dims);
