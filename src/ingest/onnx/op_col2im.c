@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Translator of ONNX's Col2Im: overlap-add, one dimension after the other. */
+/* Translator of ONNX's Col2Im: overlap-add by a scatter. */
 #include <string.h>
 
 #include "base/array.h"
@@ -7,102 +7,59 @@
 #include "ingest/onnx/translators.h"
 #include "ingest/onnx/window.h"
 
-/* More rows are reduced instead, which takes one op. */
-enum { MOST_ADDED = 16 };
-
-/* Puts stride - 1 zeros behind each element along axis. */
-static mo_onnx_ref space(mo_onnx_builder *b, mo_onnx_ref x, int axis,
-                         int64_t stride)
+/* Returns the places of blocks[kernel...][windows...] in a padded image, as one
+ * list. */
+static mo_onnx_ref places_of(mo_onnx_builder *b, const mo_onnx_window *w,
+                             const mo_shape *blocks, const mo_shape *padded)
 {
-    int64_t zeros[MO_MAX_RANK] = { 0 }, end[MO_MAX_RANK] = { 0 };
-    mo_shape shape = *mo_onnx_shape(b, x), spaced = shape;
+    mo_shape list = { .rank = 1, .dims = { 1 } };
+    mo_onnx_ref sum = mo_onnx_int(b, 0);
+    int64_t pitch = 1;
 
-    if (stride == 1 || !mo_onnx_is(x))
-        return x;
-    spaced.rank++;
-    for (int d = shape.rank; d > axis; d--)
-        spaced.dims[d] = shape.dims[d - 1];
-    spaced.dims[axis + 1] = 1;
-    end[axis + 1] = stride - 1;
-    shape.dims[axis] *= stride;
-    if (!mo_shape_fits(&shape))
-        return mo_onnx_refuse(b, "has windows that lie too far apart");
-    x = mo_onnx_add_pad(b, mo_onnx_reshape(b, x, &spaced), zeros, end);
-    return mo_onnx_reshape(b, x, &shape);
-}
+    for (int d = w->n; d-- > 0; pitch *= padded->dims[1 + d]) {
+        int64_t steps[2] = { w->dilation[d] * pitch, w->stride[d] * pitch };
 
-/*
- * Overlap-add of the rows of x, its last two dimensions: y[i + k * shift] is
- * the sum of x[k][i], in rows as long.
- *
- * Rows end with rows * shift zeros. As one list, row k is therefore shifted by
- * reading it from k * shift elements before its beginning on. Nothing is
- * multiplied, so infinities stay where they are.
- */
-static mo_onnx_ref overlap_add(mo_onnx_builder *b, mo_onnx_ref x, int64_t shift)
-{
-    int64_t zeros[MO_MAX_RANK] = { 0 }, end[MO_MAX_RANK] = { 0 };
-    bool marks[MO_MAX_RANK] = { false };
-    mo_shape lines = *mo_onnx_shape(b, x), list = lines;
-    int axis = lines.rank - 2;
-    int64_t rows = lines.dims[axis], length = lines.dims[axis + 1];
-    mo_onnx_ref y;
+        for (int i = 0; i < 2; i++) {
+            int axis = i * w->n + d;
+            mo_onnx_ref at = mo_onnx_count_along(b, 0, blocks->dims[1 + axis],
+                                                 axis, 2 * w->n);
 
-    list.rank--;
-    list.dims[axis] = rows * length;
-    x = mo_onnx_reshape(b, x, &list);
-    lines.dims[axis + 1] -= shift;
-    if (rows > MOST_ADDED) {
-        x = mo_onnx_cut(b, x, axis, 0, rows * (length - shift));
-        marks[axis] = true;
-        end[axis] = shift;
-        x = mo_onnx_reduce(b, "ReduceSum", mo_onnx_reshape(b, x, &lines), marks,
-                           false);
-        return mo_onnx_add_pad(b, x, zeros, end);
+            list.dims[0] *= blocks->dims[1 + axis];
+            at = mo_onnx_with_number(b, "Multiply", at, (double) steps[i]);
+            sum = mo_onnx_binary(b, "Add", sum, at, NULL);
+        }
     }
-    y = mo_onnx_cut(b, x, axis, 0, length);
-    for (int64_t k = 1; k < rows; k++)
-        y = mo_onnx_binary(b, "Add", y,
-                           mo_onnx_cut(b, x, axis, k * (length - shift),
-                                       k * (length - shift) + length),
-                           NULL);
-    return y;
+    return mo_onnx_reshape(b, sum, &list);
 }
 
-/* Adds up blocks[batch][kernel...][windows...] to [batch][image...]: every
- * dimension of windows becomes one of an image with padding, in which elements
- * move by their index in the kernel. */
+/* Adds up blocks[batch][kernel...][windows...] to [batch][image...]. Nothing is
+ * multiplied, so infinities stay where they are. */
 static mo_onnx_ref add_blocks(mo_onnx_builder *b, mo_onnx_ref x,
-                              const mo_onnx_window *w, const int64_t *image)
+                              const mo_onnx_window *w, const mo_shape *blocks,
+                              const int64_t *image)
 {
-    int64_t zeros[MO_MAX_RANK] = { 0 }, end[MO_MAX_RANK] = { 0 };
-    mo_shape shape, planes = { .rank = 1 + w->n };
-    int64_t shift = 1, plane = 1;
+    mo_shape padded = { .rank = 1 + w->n, .dims = { blocks->dims[0] } };
+    mo_shape planes = { .rank = 2, .dims = { blocks->dims[0], 1 } };
+    mo_shape columns = planes;
+    mo_onnx_ref zeros, places, axis;
 
     for (int d = 0; d < w->n; d++)
-        x = space(b, x, 1 + w->n + d, w->stride[d]);
-    if (!mo_onnx_is(x))
-        return x;
-    shape = *mo_onnx_shape(b, x);
-    planes.dims[0] = shape.dims[0];
-    for (int d = 0; d < w->n; d++) {
-        end[1 + w->n + d] = w->kernel[d] * w->dilation[d];
-        shape.dims[1 + w->n + d] += end[1 + w->n + d];
-        planes.dims[1 + d] = shape.dims[1 + w->n + d];
-    }
-    if (!mo_shape_fits(&shape))
+        padded.dims[1 + d] = image[d] + w->begin[d] + w->end[d];
+    if (!mo_shape_fits(&padded))
         return mo_onnx_refuse(b, "has windows that lie too far apart");
-    x = mo_onnx_add_pad(b, x, zeros, end);
-    shape.rank = 2 + w->n;
-    for (int d = 0; d < w->n; d++)
-        plane *= planes.dims[1 + d];
-    shape.dims[1 + w->n] = plane;
-    x = mo_onnx_reshape(b, x, &shape);
-    for (int d = w->n; d-- > 0 && mo_onnx_is(x);) {
-        x = overlap_add(b, x, shift * w->dilation[d]);
-        shift *= planes.dims[1 + d];
+    for (int d = 0; d < w->n; d++) {
+        planes.dims[1] *= padded.dims[1 + d];
+        columns.dims[1] *= blocks->dims[1 + d] * blocks->dims[1 + w->n + d];
     }
-    x = mo_onnx_reshape(b, x, &planes);
+    zeros = mo_onnx_broadcast(b, mo_onnx_number(b, 0, mo_onnx_dtype(b, x)),
+                              &planes);
+    x = mo_onnx_reshape(b, x, &columns);
+    places = places_of(b, w, blocks, &padded);
+    axis = mo_onnx_int(b, 1);
+    mo_onnx_set_text(b, "reduction", "sum");
+    x = mo_onnx_add(b, "ScatterUpdate", MO_ONNX_REFS(zeros, places, x, axis), 4,
+                    NULL);
+    x = mo_onnx_reshape(b, x, &padded);
     for (int d = 0; d < w->n && mo_onnx_is(x); d++)
         x = mo_onnx_cut(b, x, 1 + d, w->begin[d], w->begin[d] + image[d]);
     return x;
@@ -159,7 +116,7 @@ void mo_onnx_op_col2im(mo_onnx_op *op)
                       (long long) old.dims[2], (long long) old.dims[1]);
         return;
     }
-    x = add_blocks(b, mo_onnx_reshape(b, x, &shape), &w, image.at);
+    x = add_blocks(b, x, &w, &shape, image.at);
     shape = (mo_shape){ .rank = 2 + w.n,
                         .dims = { old.dims[0], old.dims[1] / places } };
     memcpy(shape.dims + 2, image.at, (size_t) w.n * sizeof *shape.dims);
