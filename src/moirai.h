@@ -492,7 +492,8 @@ MOIRAI_API moirai_status moirai_placement_read(const moirai_instance *instance,
  * in the working folder or in MOIRAI_PATH.
  *
  * Options: graph, cluster, profile (files that are not found by themselves),
- * shape, value, fusion, congestion, tensors, memory. */
+ * shape, value, fusion, congestion, tensors, memory; proof (file with the
+ * certificate of the bound). */
 MOIRAI_API moirai_status moirai_placement_open(const char *path,
                                                const moirai_options *options,
                                                moirai_placement **placement,

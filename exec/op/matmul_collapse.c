@@ -3,11 +3,12 @@
  * Folding of the batch dimensions of a matrix product into its rows and
  * columns.
  *
- * A batch dimension along which b does not change only adds rows: of a
- * [T, 1, K] and a weight [K, N], the T products of one row are one product of
- * T rows. The rows of a and of c need one stride each, so the dimension must
- * continue the rows there are, or be continued by them; the only row of a
- * matrix has any stride. The same holds for a and columns.
+ * A batch dimension along which b does not change only adds rows: the T
+ * products of [T, 1, K] and a weight [K, N] are one product of [T, K] and
+ * [K, N]. All rows of a, and all rows of c, must then have one stride, so the
+ * dimension and the rows must be contiguous, in either order. A matrix with a
+ * single row can have any stride. The same holds with a and b exchanged, for
+ * columns.
  */
 #include "exec/op/call.h"
 
@@ -42,7 +43,8 @@ static void move_batch(mo_call_matmul *f, int to, int from)
     f->c.batch[to] = f->c.batch[from];
 }
 
-/* Whether one stride steps through both batch dimensions; extent: of inner. */
+/* Returns whether one stride steps through both batch dimensions; extent is
+ * that of inner. */
 static bool is_contiguous(const mo_call_matmul_operand *operand, int outer,
                           int inner, int64_t extent)
 {
@@ -78,8 +80,8 @@ static void merge_batches(mo_call_matmul *f)
     f->n_batch = n;
 }
 
-/* Returns true when rows along batch dimension d leave a and c matrices of
- * row-major or column-major order. */
+/* Returns true when a and c stay row-major or column-major matrices if their
+ * rows are those along batch dimension d. */
 static bool has_matrix_layout(const mo_call_matmul *f, int d)
 {
     return (f->k <= 1 || f->a.column == 1 || f->a.batch[d] == 1) &&
@@ -107,14 +109,13 @@ static bool fold_batch(mo_call_matmul *f, int d)
     return true;
 }
 
-/* Of the batches that could be rows but for their stride, the longest one is:
- * fewer and larger products. */
+/* Exchanges the rows with the longest batch dimension that exceeds them, so
+ * that products are fewer and larger; returns whether there is one. */
 static bool lengthen_rows(mo_call_matmul *f)
 {
     for (int d = f->n_batch - 1; d >= 0; d--)
         if (f->b.batch[d] == 0 && f->a.batch[d] != 0 && f->a.row != 0 &&
             f->extent[d] > f->m && has_matrix_layout(f, d)) {
-            /* Exchanges the rows with batch dimension d. */
             mo_call_matmul was = *f;
 
             f->m = was.extent[d];

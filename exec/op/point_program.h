@@ -4,8 +4,8 @@
  * element of the result from one element of each operand.
  *
  * All elementwise operators are such programs, and so is a whole fused group
- * of them; behind a product or a convolution one is its epilogue. Steps work
- * on registers: operands first, then the results of the steps before. A
+ * of them; a program after a product or a convolution is its epilogue. Steps
+ * work on registers: operands first, then the results of the steps before. A
  * register holds a real or an int64 (booleans are 0 and 1). Reals are floats,
  * or doubles where the program is wide (an operand or the result is f64).
  */
@@ -70,8 +70,8 @@ typedef struct mo_point_signature {
 
 mo_point_signature mo_point_op_signature(mo_point_op op);
 
-/* Return the access of a dense tensor of that shape; of from broadcast to to
- * as numpy aligns them (from must broadcast to to). */
+/* Return the access of a dense tensor of that shape, and that of a dense tensor
+ * of shape from, which must be broadcastable to shape to as in numpy. */
 mo_point_access mo_point_access_dense(const mo_shape *shape);
 mo_point_access mo_point_access_broadcast(const mo_shape *from,
                                           const mo_shape *to);
@@ -86,8 +86,8 @@ bool mo_point_access_reshape(const mo_point_access *access,
 bool mo_point_access_equal(const mo_point_access *a, const mo_point_access *b,
                            const mo_shape *shape);
 
-/* Returns true when both compute the same of operands of the same types,
- * wherever these are. */
+/* Returns true when both have the same types and steps; the addresses of their
+ * operands may differ. */
 bool mo_point_program_computes_same(const mo_point_program *a,
                                     const mo_point_program *b);
 
@@ -109,8 +109,9 @@ int mo_point_push_step(mo_point_program *point, mo_point_step step);
 /*
  * Fuses two programs: operand at of second becomes the result of first,
  * rounded to the type in which first was stored. The operands are first's,
- * then second's without that one. Returns false when it does not fit; *joined
- * may be neither of them. The accesses of second must be over the same shape.
+ * then second's without that one. Returns false when the result has too many
+ * operands or steps; *joined may be neither of them. The accesses of second
+ * must be over the same shape.
  */
 bool mo_point_fuse(const mo_point_program *first, mo_elem stored,
                    const mo_point_program *second, int at,

@@ -22,152 +22,7 @@
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "exec/thread/worker.h"
-#include "exec/transport/rendezvous/control_msg.h"
-
-/* Heartbeats and control messages of the other ranks, under the lock of the
- * detector. No function blocks. */
-
-enum { PEER_NAME_SIZE = 512, MAX_PEERS = 4096 };
-
-typedef struct peer_state {
-    mo_rdv_msg_channel channel;
-    char name[PEER_NAME_SIZE];
-    int64_t last_message_ns,
-        done_ns;         /* of the last message; of DONE, 0: not yet */
-    bool close_received; /* CLOSE was received: the end of the connection is no
-                            failure */
-} peer_state;
-
-typedef struct peer_set {
-    peer_state *peers; /* by rank, owned; NULL: not connected yet */
-    int n_ranks, rank;
-    int64_t next_heartbeat_ns;
-    bool done_sent; /* this rank has sent DONE */
-} peer_set;
-
-static const int64_t heartbeat_ns = 1000000000;
-
-/* Heartbeats within the timeout of the others, which is this rank's. */
-enum { HEARTBEATS_PER_TIMEOUT = 4 };
-
-/* channels: by rank, owned from here on, that of rank is ignored. The caller
- * frees the peers with peers_clear(). */
-static mo_status peers_init(peer_set *peers, int n_ranks, int rank,
-                            mo_secure_channel *const *channels, mo_error *err)
-{
-    int64_t now = mo_stop_clock_ns();
-    peer_state *made;
-
-    if (n_ranks > MAX_PEERS)
-        return mo_fail(err, MO_E_LIMIT, "%d ranks are more than can be watched",
-                       n_ranks);
-    made = calloc((size_t) n_ranks, sizeof *made);
-    if (!made)
-        return mo_fail_memory(err);
-    for (int r = 0; r < n_ranks; r++) {
-        mo_rdv_msg_channel_init(&made[r].channel,
-                                r == rank ? NULL : channels[r]);
-        made[r].last_message_ns = now;
-        snprintf(made[r].name, sizeof made[r].name, "rank %d", r);
-    }
-    *peers = (peer_set){ made, n_ranks, rank, now, false };
-    return MO_OK;
-}
-
-static void peers_broadcast(peer_set *peers, mo_rdv_msg_kind kind,
-                            const char *text)
-{
-    peers->done_sent |= kind == MO_RDV_MSG_DONE;
-    for (int r = 0; r < peers->n_ranks; r++)
-        mo_rdv_msg_send(&peers->peers[r].channel, kind, text);
-}
-
-/* Messages that precede the end of the connection are handled before it. */
-static void read_peer(peer_state *p, bool done_sent, int64_t now, mo_error *why)
-{
-    char text[MO_RDV_MSG_TEXT_SIZE];
-    mo_rdv_msg_kind kind;
-    bool closed = false, more = true;
-
-    while (more) {
-        mo_rdv_msg_receive(&p->channel, &closed);
-        more = false;
-        while (mo_rdv_msg_next(&p->channel, &kind, text, &closed)) {
-            p->last_message_ns = now;
-            switch (kind) {
-            case MO_RDV_MSG_ERROR:
-                if (why->status == MO_OK)
-                    mo_fail(why, MO_E_IO, "%s", text);
-                break;
-            case MO_RDV_MSG_DONE:
-                p->done_ns = now;
-                break;
-            case MO_RDV_MSG_CLOSE:
-                /* A rank closes when all have sent DONE; before that its end
-                 * is a failure. */
-                p->close_received = done_sent && p->done_ns != 0;
-                if (!p->close_received && why->status == MO_OK)
-                    mo_fail(why, MO_E_IO, "%s has left before the end",
-                            p->name);
-                break;
-            case MO_RDV_MSG_HEARTBEAT:
-                break;
-            }
-            more = !closed;
-        }
-    }
-    if (!closed)
-        return;
-    if (*mo_secure_channel_failure(p->channel.conn) && why->status == MO_OK)
-        mo_fail(why, MO_E_IO, "%s %s", p->name,
-                mo_secure_channel_failure(p->channel.conn));
-    mo_rdv_msg_channel_close(&p->channel);
-    if (!p->close_received && why->status == MO_OK)
-        mo_fail(why, MO_E_IO,
-                "%s is gone: it was killed, or has crashed; nothing more can "
-                "be done without it",
-                p->name);
-}
-
-/* Reads all pending messages and sends a heartbeat when it is due. If *why is
- * empty, it receives the first error: a rank that has failed, is gone, or was
- * silent for longer than timeout_s. */
-static void peers_poll_messages(peer_set *peers, double timeout_s,
-                                mo_error *why)
-{
-    int64_t now = mo_stop_clock_ns();
-    int64_t part;
-
-    for (int r = 0; r < peers->n_ranks; r++) {
-        peer_state *p = &peers->peers[r];
-
-        if (p->channel.conn)
-            read_peer(p, peers->done_sent, now, why);
-        if (p->channel.conn) {
-            double silent_s = (double) (now - p->last_message_ns) * 1e-9;
-
-            if (silent_s > timeout_s && why->status == MO_OK)
-                mo_fail(
-                    why, MO_E_IO,
-                    "%s has sent nothing for %.0f s: it was stopped, or its "
-                    "machine or the network is down",
-                    p->name, silent_s);
-        }
-    }
-    if (now < peers->next_heartbeat_ns)
-        return;
-    peers_broadcast(peers, MO_RDV_MSG_HEARTBEAT, NULL);
-    part = (int64_t) (timeout_s * 1e9 / HEARTBEATS_PER_TIMEOUT);
-    peers->next_heartbeat_ns = now + mo_min_i64(part, heartbeat_ns);
-}
-
-static bool peers_all_done(const peer_set *peers)
-{
-    for (int r = 0; r < peers->n_ranks; r++)
-        if (r != peers->rank && peers->peers[r].done_ns == 0)
-            return false;
-    return true;
-}
+#include "exec/transport/detector_peers.h"
 
 #define MS INT64_C(1000000)
 
@@ -201,10 +56,11 @@ struct mo_failure_detector {
 
     pthread_mutex_t lock; /* for all members below */
     pthread_cond_t done_cond;
-    peer_set peers;
+    mo_detector_peers peers;
     bool error_sent,
         is_remote;      /* broadcast done; the error is that of another rank */
     bool ignores_peers; /* none of their failures concerns this rank */
+    bool has_loss;      /* of a rank, or its own, where they are tolerated */
     int64_t connect_deadline_ns, failed_ns, signal_ns;
     int signal;
 };
@@ -216,6 +72,7 @@ struct mo_failure_detector {
 static atomic_int pipe_fd = -1;
 
 static struct sigaction old_term, old_int;
+static bool is_installed;
 
 static void write_signal(int signal_number)
 {
@@ -236,6 +93,7 @@ static void ignore_signals(void)
 static void restore_signals(void)
 {
     ignore_signals();
+    is_installed = false;
     sigaction(SIGTERM, &old_term, NULL);
     sigaction(SIGINT, &old_int, NULL);
 }
@@ -265,7 +123,7 @@ static void broadcast_error(mo_failure_detector *w)
     else
         snprintf(text, sizeof text, "%.300s: %.1200s",
                  w->peers.peers[w->peers.rank].name, why);
-    peers_broadcast(&w->peers, MO_RDV_MSG_ERROR, text);
+    mo_detector_peers_broadcast(&w->peers, MO_RDV_MSG_ERROR, text);
 }
 
 void mo_failure_detector_broadcast_error(mo_failure_detector *detector)
@@ -327,7 +185,9 @@ static void exit_if_overdue(mo_failure_detector *w, int64_t now)
         mo_cleanup_run();
         _exit(EXIT_FAILURE);
     }
-    if (w->failed_ns == 0)
+    /* A loss that this rank survives, or reports when its kernels end. */
+    if (w->failed_ns == 0 ||
+        (w->signal == 0 && mo_failure_detector_has_loss(w)))
         return;
     if (w->signal != 0 && w->signal_ns > since)
         since = w->signal_ns;
@@ -342,6 +202,14 @@ static void exit_if_overdue(mo_failure_detector *w, int64_t now)
         grace = 0;
     if (now - since >= grace && !atomic_exchange(&w->error_printed, true))
         exit_with_error(w);
+}
+
+/* All others know of a loss, and no error follows. The lock is held. */
+static void note_loss(mo_failure_detector *w, const mo_error *why)
+{
+    if (!w->peers.tolerant || why->status == MO_OK)
+        return;
+    w->error_sent = w->has_loss = true;
 }
 
 /* One pass over signals, messages, deadlines. */
@@ -360,11 +228,12 @@ static void poll_once(mo_failure_detector *w)
             w->signal = bytes[i];
             w->signal_ns = now;
         }
-    peers_poll_messages(&w->peers, w->options.timeout_s, &why);
-    if (peers_all_done(&w->peers))
+    mo_detector_peers_poll(&w->peers, w->options.timeout_s, &why);
+    if (mo_detector_peers_all_done(&w->peers))
         pthread_cond_broadcast(&w->done_cond);
     if (w->ignores_peers)
         why = (mo_error){ 0 };
+    note_loss(w, &why);
     if (!w->peers.peers && now > w->connect_deadline_ns && why.status == MO_OK)
         w->options.describe_missing(w->options.context, &why);
     is_remote = why.status != MO_OK;
@@ -434,8 +303,12 @@ static mo_status start_thread(mo_failure_detector *w, mo_error *err)
     action.sa_handler = write_signal;
     sigemptyset(&action.sa_mask);
     atomic_store(&pipe_fd, w->pipe[1]);
-    sigaction(SIGTERM, &action, &old_term);
-    sigaction(SIGINT, &action, &old_int);
+    /* The detector of a world that lost ranks may have them still. */
+    if (!is_installed) {
+        sigaction(SIGTERM, &action, &old_term);
+        sigaction(SIGINT, &action, &old_int);
+        is_installed = true;
+    }
     /* The thread inherits the mask: it handles no signals itself. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -460,10 +333,11 @@ mo_status mo_failure_detector_new(const mo_failure_detector_options *options,
     if (!w)
         return mo_fail_memory(err);
     w->options = *options;
+    w->peers.tolerant = options->tolerates_losses;
     w->connect_deadline_ns = mo_stop_clock_ns() + (int64_t) (seconds * 1e9);
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->done_cond, NULL);
-    w->polled = calloc(MAX_PEERS + 1, sizeof *w->polled);
+    w->polled = calloc(MO_DETECTOR_MAX_PEERS + 1, sizeof *w->polled);
     status = w->polled ? start_thread(w, err) : mo_fail_memory(err);
     if (status == MO_OK) {
         *detector = w;
@@ -484,7 +358,8 @@ mo_status mo_failure_detector_set_peers(mo_failure_detector *detector,
     mo_status status;
 
     pthread_mutex_lock(&detector->lock);
-    status = peers_init(&detector->peers, n_ranks, rank, channels, err);
+    status =
+        mo_detector_peers_init(&detector->peers, n_ranks, rank, channels, err);
     pthread_mutex_unlock(&detector->lock);
     wake_thread(detector);
     return status;
@@ -493,16 +368,63 @@ mo_status mo_failure_detector_set_peers(mo_failure_detector *detector,
 void mo_failure_detector_set_peer_name(mo_failure_detector *detector, int rank,
                                        const char *name)
 {
-    peer_state *peer = &detector->peers.peers[rank];
+    mo_detector_peer *peer = &detector->peers.peers[rank];
 
     pthread_mutex_lock(&detector->lock);
     snprintf(peer->name, sizeof peer->name, "%s", name);
     pthread_mutex_unlock(&detector->lock);
 }
 
+void mo_failure_detector_lose(mo_failure_detector *detector, int rank,
+                              const mo_error *why)
+{
+    pthread_mutex_lock(&detector->lock);
+    mo_detector_peers_lose(&detector->peers, rank, why);
+    note_loss(detector, why);
+    pthread_mutex_unlock(&detector->lock);
+    detector->options.on_failure(detector->options.context, why);
+}
+
+mo_failure_detector_peer
+mo_failure_detector_peer_of(mo_failure_detector *detector, int rank)
+{
+    const mo_detector_peer *p = &detector->peers.peers[rank];
+    mo_failure_detector_peer peer;
+
+    pthread_mutex_lock(&detector->lock);
+    peer = (mo_failure_detector_peer){ .lost = p->lost,
+                                       .done = p->done_ns != 0,
+                                       .silent_ns = p->silent_ns };
+    if (rank == detector->peers.rank)
+        peer.lost = detector->peers.given_up;
+    pthread_mutex_unlock(&detector->lock);
+    return peer;
+}
+
+mo_status mo_failure_detector_left_alone(mo_failure_detector *detector,
+                                         mo_error *err)
+{
+    mo_error why;
+
+    pthread_mutex_lock(&detector->lock);
+    why = detector->peers.alone;
+    pthread_mutex_unlock(&detector->lock);
+    return mo_fail(err, MO_E_IO, "%s", why.text);
+}
+
+bool mo_failure_detector_has_loss(mo_failure_detector *detector)
+{
+    bool has_loss;
+
+    pthread_mutex_lock(&detector->lock);
+    has_loss = detector->has_loss;
+    pthread_mutex_unlock(&detector->lock);
+    return has_loss;
+}
+
 bool mo_failure_detector_peer_has_left(mo_failure_detector *detector, int rank)
 {
-    const peer_set *peers = &detector->peers;
+    const mo_detector_peers *peers = &detector->peers;
     int64_t now = mo_stop_clock_ns();
     bool left = false;
 
@@ -527,7 +449,7 @@ mo_status mo_failure_detector_await_done(mo_failure_detector *detector,
                                          mo_error *err)
 {
     pthread_mutex_lock(&detector->lock);
-    while (!peers_all_done(&detector->peers) &&
+    while (!mo_detector_peers_all_done(&detector->peers) &&
            !mo_first_error_is_set(detector->options.failure))
         pthread_cond_wait(&detector->done_cond, &detector->lock);
     pthread_mutex_unlock(&detector->lock);
@@ -541,19 +463,24 @@ void mo_failure_detector_ignore_peers(mo_failure_detector *detector)
     pthread_mutex_unlock(&detector->lock);
 }
 
+void mo_failure_detector_leave(mo_failure_detector *detector)
+{
+    pthread_mutex_lock(&detector->lock);
+    mo_detector_peers_broadcast(&detector->peers, MO_RDV_MSG_DONE, NULL);
+    pthread_mutex_unlock(&detector->lock);
+}
+
 mo_status mo_failure_detector_finish(mo_failure_detector *detector,
                                      mo_error *err)
 {
-    pthread_mutex_lock(&detector->lock);
-    peers_broadcast(&detector->peers, MO_RDV_MSG_DONE, NULL);
-    pthread_mutex_unlock(&detector->lock);
+    mo_failure_detector_leave(detector);
     return mo_failure_detector_await_done(detector, err);
 }
 
 void mo_failure_detector_stop(mo_failure_detector *detector)
 {
     pthread_mutex_lock(&detector->lock);
-    peers_broadcast(&detector->peers, MO_RDV_MSG_CLOSE, NULL);
+    mo_detector_peers_broadcast(&detector->peers, MO_RDV_MSG_CLOSE, NULL);
     pthread_mutex_unlock(&detector->lock);
 }
 
@@ -565,18 +492,20 @@ void mo_failure_detector_free(mo_failure_detector *detector)
     wake_thread(detector);
     pthread_join(detector->thread, NULL);
     /* After a failure the process exits anyway; a late SIGTERM changes
-     * nothing. */
-    if (mo_first_error_is_set(detector->options.failure))
-        ignore_signals();
-    else
-        restore_signals();
+     * nothing. Signals may be those of the next world already. */
+    if (atomic_load(&pipe_fd) == detector->pipe[1]) {
+        if (mo_first_error_is_set(detector->options.failure))
+            ignore_signals();
+        else
+            restore_signals();
+    }
 
-    peer_set *peers = &detector->peers;
+    mo_detector_peers *peers = &detector->peers;
 
     for (int r = 0; r < peers->n_ranks; r++)
         mo_rdv_msg_channel_close(&peers->peers[r].channel);
     free(peers->peers);
-    *peers = (peer_set){ NULL, 0, 0, 0, false };
+    *peers = (mo_detector_peers){ .peers = NULL };
     close(detector->pipe[0]);
     close(detector->pipe[1]);
     pthread_cond_destroy(&detector->done_cond);

@@ -38,6 +38,9 @@ typedef struct mo_failure_detector_options {
     void (*describe_missing)(void *context, mo_error *why);
     void *context;
     void (*print_fatal)(const mo_error *why); /* NULL: plain text on stderr */
+    /* The loss of a rank is stored and sent to all, and the detector goes on:
+     * it neither sends it as an error nor ends the process. */
+    bool tolerates_losses;
 } mo_failure_detector_options;
 
 /* Starts the thread and installs the signal handlers; the peers have to be set
@@ -77,6 +80,27 @@ void mo_failure_detector_abort(mo_failure_detector *detector);
  */
 void mo_failure_detector_delay_exit(void);
 
+/* Gives a rank up, with tolerates_losses, as if the detector had found why. */
+void mo_failure_detector_lose(mo_failure_detector *detector, int rank,
+                              const mo_error *why);
+
+typedef struct mo_failure_detector_peer {
+    bool lost;         /* given up; of this rank: by rank 0 */
+    bool done;         /* it has sent DONE */
+    int64_t silent_ns; /* how long it had sent nothing when it was lost */
+} mo_failure_detector_peer;
+
+mo_failure_detector_peer
+mo_failure_detector_peer_of(mo_failure_detector *detector, int rank);
+
+/* Returns the error that rank 0 is lost, or has given up this rank; with
+ * tolerates_losses, after one of these. */
+mo_status mo_failure_detector_left_alone(mo_failure_detector *detector,
+                                         mo_error *err);
+
+/* Returns whether a loss is known, with tolerates_losses. */
+bool mo_failure_detector_has_loss(mo_failure_detector *detector);
+
 /* Returns whether this rank (-1: any) sent DONE at least 2 s ago. */
 bool mo_failure_detector_peer_has_left(mo_failure_detector *detector, int rank);
 
@@ -96,6 +120,9 @@ void mo_failure_detector_ignore_peers(mo_failure_detector *detector);
 /* Sends DONE and returns MO_OK when all others have, or the stored error. */
 mo_status mo_failure_detector_finish(mo_failure_detector *detector,
                                      mo_error *err);
+
+/* Sends DONE and does not wait: after a loss. */
+void mo_failure_detector_leave(mo_failure_detector *detector);
 
 /* Sends CLOSE, after mo_failure_detector_finish(): nothing that could hang
  * follows. */

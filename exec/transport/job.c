@@ -16,6 +16,9 @@
 
 /* The rest of ten seconds is left to report the error. */
 static const double default_timeout_s = 8, max_timeout_s = 1e6;
+/* Where the job goes on without a rank, a wrong suspicion costs a device, and
+ * each second of patience delays the requests in flight. */
+static const double tolerant_timeout_s = 1;
 
 enum { CLOCK_ROUNDS = 32, NAME_SIZE = 512 };
 
@@ -29,7 +32,9 @@ mo_status mo_transport_job_init(mo_transport_job *job,
     memset(job, 0, sizeof *job);
     job->opener = pthread_self();
     mo_transport_process_init(&job->process);
-    job->peer_timeout_s = default_timeout_s;
+    job->tolerates_losses = options && options->tolerates_losses;
+    job->peer_timeout_s =
+        job->tolerates_losses ? tolerant_timeout_s : default_timeout_s;
     if (options && options->peer_timeout_s > 0)
         job->peer_timeout_s = options->peer_timeout_s;
     else if (patience && *patience &&
@@ -40,6 +45,9 @@ mo_status mo_transport_job_init(mo_transport_job *job,
         return mo_fail(err, MO_E_USAGE,
                        "MOIRAI_PATIENCE is '%.40s'; it must be seconds",
                        patience);
+    job->join_timeout_s = job->peer_timeout_s;
+    if (job->tolerates_losses && job->join_timeout_s < default_timeout_s)
+        job->join_timeout_s = default_timeout_s;
     return MO_OK;
 }
 
@@ -60,6 +68,7 @@ void mo_transport_job_destroy(mo_transport_job *job)
     mo_transport_process_destroy(&job->process);
     clear_plan(job);
     free(job->endpoints);
+    free(job->origins);
 }
 
 static void on_failure(void *context, const mo_error *why)
@@ -68,7 +77,9 @@ static void on_failure(void *context, const mo_error *why)
     mo_transport_job_error_context_fn *add_context =
         atomic_load(&job->add_context);
     mo_error detailed = *why;
+    long long never = 0;
 
+    atomic_compare_exchange_strong(&job->failed_ns, &never, mo_stop_clock_ns());
     if (add_context)
         add_context(job->add_context_arg, &detailed);
     mo_transport_process_fail(&job->process, &detailed);
@@ -86,6 +97,7 @@ mo_status mo_transport_job_start_detector(
         .describe_missing = describe_missing,
         .context = job,
         .print_fatal = options ? options->print_fatal : NULL,
+        .tolerates_losses = job->tolerates_losses,
     };
 
     return mo_failure_detector_new(&detector, seconds, &job->detector, err);
@@ -102,8 +114,8 @@ mo_status mo_transport_job_set_connections(mo_transport_job *job,
         char name[MO_RDV_ENDPOINT_NAME_SIZE + 64];
 
         for (int r = 0; r < job->n_ranks; r++) {
-            snprintf(name, sizeof name, "rank %d (host %s)", r,
-                     job->endpoints[r].host);
+            snprintf(name, sizeof name, "rank %d (host %s)",
+                     mo_transport_job_origin(job, r), job->endpoints[r].host);
             mo_failure_detector_set_peer_name(job->detector, r, name);
         }
     }
@@ -121,10 +133,46 @@ void mo_transport_job_set_error_context(
     atomic_store(&job->add_context, add_context);
 }
 
+void mo_transport_job_fail_peer(mo_transport_job *job, int peer,
+                                const mo_error *why)
+{
+    if (!job->tolerates_losses)
+        mo_transport_job_fail(job, why);
+    /* After a failure others send what is not expected here any more. */
+    else if (!mo_first_error_is_set(&job->process.failure))
+        mo_failure_detector_lose(job->detector, peer, why);
+}
+
+bool mo_transport_job_loss(mo_transport_job *job, mo_transport_loss *loss)
+{
+    mo_transport_loss found = { .detected_ns = atomic_load(&job->failed_ns) };
+
+    if (!job->tolerates_losses || atomic_load(&job->errs) ||
+        !mo_failure_detector_has_loss(job->detector))
+        return false;
+    mo_first_error_get(&job->process.failure, &found.why);
+    for (int r = 0; r < job->n_ranks; r++) {
+        const mo_failure_detector_peer peer =
+            mo_failure_detector_peer_of(job->detector, r);
+
+        if (peer.lost && (r == 0 || r == job->rank) && !peer.done)
+            return false;
+        if (peer.lost && peer.silent_ns > found.silent_ns)
+            found.silent_ns = peer.silent_ns;
+    }
+    if (loss)
+        *loss = found;
+    return true;
+}
+
 void mo_transport_job_fail(mo_transport_job *job, const mo_error *why)
 {
-    mo_transport_process_fail(&job->process, why);
+    if (mo_transport_process_fail(&job->process, why))
+        atomic_store(&job->errs, true);
     mo_failure_detector_broadcast_error(job->detector);
+    /* A loss ends no process by itself. */
+    if (!atomic_load(&job->errs) && mo_failure_detector_has_loss(job->detector))
+        return;
     if (pthread_equal(pthread_self(), job->opener))
         mo_failure_detector_caller_reports(job->detector);
 }
@@ -140,14 +188,22 @@ void mo_transport_job_abort_open(mo_transport_job *job, const mo_error *why)
 
 bool mo_transport_job_finish(mo_transport_job *job)
 {
+    if (!atomic_load(&job->errs) &&
+        mo_failure_detector_has_loss(job->detector)) {
+        mo_failure_detector_leave(job->detector);
+        return false;
+    }
     if (mo_first_error_is_set(&job->process.failure)) {
         atexit(mo_failure_detector_delay_exit); /* the command may not have
                                                    printed the error yet */
         return false;
     }
     /* The caller cannot report an error of this function. */
-    if (mo_failure_detector_finish(job->detector, NULL) != MO_OK)
+    if (mo_failure_detector_finish(job->detector, NULL) != MO_OK) {
+        if (mo_transport_job_loss(job, NULL))
+            return false;
         mo_failure_detector_abort(job->detector);
+    }
     return true;
 }
 
@@ -157,8 +213,9 @@ static void set_rank_name(mo_transport_job *job, int rank)
 {
     char name[NAME_SIZE];
     const char *before = ", device '", *last = NULL;
-    int n = snprintf(name, sizeof name, "rank %d (host %s", rank,
-                     job->endpoints[rank].host);
+    int n =
+        snprintf(name, sizeof name, "rank %d (host %s",
+                 mo_transport_job_origin(job, rank), job->endpoints[rank].host);
 
     for (int d = 0; d < job->plan->n_devices && n < NAME_SIZE - 128; d++)
         if (job->rank_of[d] == rank && job->plan->devices[d].id != last) {

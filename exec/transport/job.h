@@ -26,9 +26,13 @@ typedef struct mo_transport_job {
     mo_transport_process process;
     struct mo_failure_detector *detector; /* failure_detector.h */
     pthread_t opener;
-    double peer_timeout_s;
+    bool tolerates_losses;
+    double peer_timeout_s, join_timeout_s;
     int rank, n_ranks;
     mo_rdv_endpoint *endpoints; /* by rank; owned */
+    int *origins;           /* by rank: its number before any was lost; owned */
+    atomic_llong failed_ns; /* when the first error was detected */
+    atomic_bool errs;       /* the first error is of this rank itself */
 
     mo_transport_job_error_context_fn *_Atomic add_context; /* or NULL */
     void *add_context_arg;
@@ -39,6 +43,12 @@ typedef struct mo_transport_job {
     bool *is_shared; /* by transfer of the last plan: shm carries it; owned */
     int64_t clock_offset_ns;
 } mo_transport_job;
+
+/* Returns the number that a rank had before any was lost. */
+static inline int mo_transport_job_origin(const mo_transport_job *job, int rank)
+{
+    return job->origins ? job->origins[rank] : rank;
+}
 
 /* Starts from zeros; on failure, too, mo_transport_job_destroy() frees all. */
 mo_status mo_transport_job_init(mo_transport_job *job,
@@ -63,6 +73,14 @@ mo_status mo_transport_job_set_connections(mo_transport_job *job,
 void mo_transport_job_set_error_context(
     mo_transport_job *job, mo_transport_job_error_context_fn *add_context,
     void *context);
+
+/* An error in what rank peer does, which is lost where that is tolerated; else
+ * as mo_transport_job_fail(). From any thread. */
+void mo_transport_job_fail_peer(mo_transport_job *job, int peer,
+                                const mo_error *why);
+
+/* mo_transport.loss() */
+bool mo_transport_job_loss(mo_transport_job *job, mo_transport_loss *loss);
 
 /* mo_transport.fail(): stores, broadcasts; the first error counts. From any
  * thread. */

@@ -39,7 +39,18 @@ typedef struct mo_transport_world_options {
     /* NULL, or receives messages of the rendezvous: which connection was
      * refused, and why. */
     void (*note)(const char *text);
+    /* The loss of ranks other than 0 ends the plan that runs, and not the job:
+     * mo_transport.reopen(). Ranks are lost after a second of silence, unless
+     * peer_timeout_s or MOIRAI_PATIENCE is given. */
+    bool tolerates_losses;
 } mo_transport_world_options;
+
+/* Why a plan has ended, where losses are tolerated. */
+typedef struct mo_transport_loss {
+    mo_error why;
+    int64_t silent_ns;   /* how long the lost rank had sent nothing */
+    int64_t detected_ns; /* of mo_stop_clock_ns() */
+} mo_transport_loss;
 
 typedef struct mo_transport {
     const char *name, *help;
@@ -61,6 +72,24 @@ typedef struct mo_transport {
      * does not report one any more. The others still end with the error if
      * this rank calls fail. NULL member: nothing to wait for. */
     mo_status (*settle)(mo_transport_world *world, mo_error *err);
+
+    /* With tolerates_losses: returns whether the stored error is a loss that
+     * this rank survives, and fills *loss, which may be NULL. NULL member: no
+     * loss is tolerated. */
+    bool (*loss)(mo_transport_world *world, mo_transport_loss *loss);
+
+    /* Collective of the ranks that are left, after such a loss and by the
+     * opening thread, when no plan runs: opens a world of them, in their order,
+     * with rank 0. It is as after open; the caller closes both. *world is NULL
+     * where rank 0 needs this rank no more. Survives the loss of further ranks
+     * meanwhile. */
+    mo_status (*reopen)(mo_transport_world *lost,
+                        const mo_transport_world_options *options,
+                        mo_transport_world **world, mo_error *err);
+
+    /* Returns the number that a rank had before any was lost. NULL member:
+     * its own. */
+    int (*origin)(const mo_transport_world *world, int rank);
 
     /* Number of ranks, and the rank of this process; 1 and 0 for local. */
     int (*n_ranks)(const mo_transport_world *world);

@@ -47,16 +47,9 @@ static mo_status raise_bound(const settings *s, mo_review *review,
                              mo_error *err)
 {
     mo_answer_evaluation *j = &review->evaluation;
-    mo_status status = MO_OK;
 
     if (!mo_answer_evaluation_valid(j) || j->period_ns >= 0)
         return MO_OK;
-    if (!mo_review_is_proven(review))
-        status = mo_block_bound_raise(review->problem.instance, &review->regime,
-                                      j->schedule->makespan_ns, &s->logger,
-                                      &j->lower, err);
-    if (status != MO_OK)
-        return status;
     return mo_root_lp_raise(review->problem.instance, &review->regime,
                             j->schedule->makespan_ns, s->root_lp_s, &s->logger,
                             &j->lower, err);

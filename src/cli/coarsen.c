@@ -156,7 +156,7 @@ static void print_text(const settings *s, const char *path, const work *w,
     mo_out_printf(out, "%-12s%d, now %d; at most %d ops between, now %d\n",
                   "clean cuts", before->clean_cuts, after->clean_cuts,
                   before->largest_segment, after->largest_segment);
-    mo_out_text(out, "\ncleaning took out\n");
+    mo_out_text(out, "\nremoved by cleaning\n");
     for (int k = 0; k < MO_CLEAN_PASSES; k++)
         mo_out_printf(out, "%12d  %-10s %s\n", w->report.cleaned.removed[k],
                       mo_clean_passes[k].name, mo_clean_passes[k].help);

@@ -15,6 +15,7 @@
 #include "driver/exec/exec_job.h"
 #include "driver/exec/output_npy.h"
 #include "driver/exec/rank_binding.h"
+#include "driver/exec/recover.h"
 #include "driver/exec/request_files.h"
 #include "driver/exec/shape_job.h"
 #include "cli/exec_report.h"
@@ -31,15 +32,17 @@ static const char command_name[] = "moirai-exec";
 typedef struct work {
     const mo_transport *transport;
     mo_transport_world *world;
+    mo_transport_world_options world_options;
     int rank, n_ranks;
     mo_exec_job job;
     const mo_problem *problem; /* of the job */
     mo_exec_units units;
     mo_exec_inputs inputs;
     mo_exec_signals signals; /* during requests of one rank */
-    uint64_t alike;          /* digest of everything that ranks must share */
-    int64_t *hold_ns;        /* by transfer, or NULL: no emulated delay */
-    const char **paths;      /* by transfer; NULL: nothing was run */
+    mo_exec_recovery recovery;
+    uint64_t alike;     /* digest of everything that ranks must share */
+    int64_t *hold_ns;   /* by transfer, or NULL: no emulated delay */
+    const char **paths; /* by transfer; NULL: nothing was run */
     mo_run_result result;
     mo_measure_load load; /* during the run */
     mo_exec_comparison comparisons[MO_REPORT_EXECUTION_COMPARISONS];
@@ -65,16 +68,26 @@ static void log_note(const char *text)
 
 static mo_status open_world(mo_exec_options *o, work *w, mo_error *err)
 {
-    mo_transport_world_options options = { .print_fatal = log_last_error,
-                                           .note = log_note };
-    mo_status status =
-        mo_launch_options_read(&o->job, options.note, &options.launch, err);
+    mo_transport_world_options *options = &w->world_options;
+    mo_status status;
 
+    *options = (mo_transport_world_options){ .print_fatal = log_last_error,
+                                             .note = log_note,
+                                             .tolerates_losses =
+                                                 mo_exec_options_replans(o) };
+    status =
+        mo_launch_options_read(&o->job, options->note, &options->launch, err);
     if (status == MO_OK)
-        status = mo_transport_select_with(o->transport, &options.launch,
+        status = mo_transport_select_with(o->transport, &options->launch,
                                           &w->transport, err);
+    /* What NCCL has begun with a rank that is lost does not end. */
+    if (status == MO_OK && options->tolerates_losses && !o->transport &&
+        strcmp(w->transport->name, "nccl") == 0)
+        w->transport = &mo_transport_tcp;
+    if (status == MO_OK && options->tolerates_losses)
+        status = mo_exec_recovery_check_transport(w->transport, err);
     if (status == MO_OK)
-        status = w->transport->open(&options, &w->world, err);
+        status = w->transport->open(options, &w->world, err);
     if (status == MO_OK) {
         w->rank = w->transport->rank(w->world);
         w->n_ranks = w->transport->n_ranks(w->world);
@@ -341,6 +354,7 @@ static mo_status run_generation(mo_exec_options *o, work *w, mo_error *err)
 
 static mo_status run_stream(mo_exec_options *o, work *w, mo_error *err)
 {
+    int64_t in_flight = o->in_flight;
     mo_cli_exec_stream stream = {
         .job = &w->job,
         .units = &w->units,
@@ -348,8 +362,12 @@ static mo_status run_stream(mo_exec_options *o, work *w, mo_error *err)
         .world = w->world,
         .signals = &w->signals,
     };
-    mo_status status = mo_exec_requests_choose_in_flight(
-        o, &w->units, &w->job, w->transport, w->world, err);
+    mo_status status;
+
+    if (mo_exec_options_replans(o))
+        stream.recovery = &w->recovery;
+    status = mo_exec_requests_choose_in_flight(o, &w->units, &w->job,
+                                               w->transport, w->world, err);
 
     if (status == MO_OK)
         status = mo_exec_requests_check_memory(
@@ -359,6 +377,18 @@ static mo_status run_stream(mo_exec_options *o, work *w, mo_error *err)
         status = find_digest_and_delays(o, w, err);
     stream.config_digest = w->alike;
     stream.min_transfer_ns = w->hold_ns;
+    if (stream.recovery) {
+        *stream.recovery =
+            (mo_exec_recovery){ .options = o,
+                                .in_flight = in_flight,
+                                .transport = w->transport,
+                                .world_options = w->world_options,
+                                .world = &w->world,
+                                .job = &w->job,
+                                .units = &w->units };
+        if (status == MO_OK)
+            status = mo_exec_recovery_check(stream.recovery, err);
+    }
     return status == MO_OK ? mo_cli_exec_requests(o, &stream, err) : status;
 }
 
@@ -366,6 +396,10 @@ static mo_status run_stream(mo_exec_options *o, work *w, mo_error *err)
 static mo_status check_copies(const mo_exec_options *o, const work *w,
                               mo_error *err)
 {
+    if (w->job.review.evaluation.n_further > 0 && mo_exec_options_replans(o))
+        return mo_fail(err, MO_E_SUPPORT,
+                       "--on-loss replan is for one pipeline, and the solution "
+                       "has several copies; choose one with --copy 1");
     if (w->job.review.evaluation.n_further > 0 &&
         (mo_problem_placed(w->problem)->phases || o->batch > 0 ||
          o->shapes_max > 0))
@@ -453,6 +487,7 @@ static mo_status run_exec(void *context, char **operands, size_t n_operands,
     mo_output_files_discard(o->outputs, MO_EXEC_N_OUTPUTS);
     mo_exec_signals_end(&w.signals);
     w.transport->close(w.world);
+    mo_exec_recovery_clear(&w.recovery);
     for (int i = 0; i < w.n_comparisons; i++)
         mo_exec_comparison_clear(&w.comparisons[i]);
     mo_run_result_clear(&w.result);

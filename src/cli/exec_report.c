@@ -37,7 +37,8 @@ static void fill_devices(filling *f)
         f->e.devices[k] = (mo_report_execution_device){
             .id = plan->devices[k].id,
             .backend = f->from->units->backends[k]->name,
-            .model = f->from->units->backends[k]->separate_memory
+            .model = f->from->units->backends[k]->separate_memory &&
+                             !f->from->units->parts
                          ? cluster->devices[k].model
                          : NULL,
             .threads = f->from->units->backends[k]->separate_memory

@@ -11,6 +11,7 @@
 #include "driver/exec/compare_outputs.h"
 #include "driver/exec/exec_job.h"
 #include "driver/exec/device_units.h"
+#include "driver/exec/recover.h"
 #include "driver/exec/request_signals.h"
 #include "exec/measure/host_load.h"
 #include "exec/runtime/pipeline/pipeline.h"
@@ -63,6 +64,7 @@ typedef struct mo_cli_exec_stream {
     uint64_t config_digest;
     const int64_t *min_transfer_ns; /* link emulation, or NULL */
     mo_exec_signals *signals;       /* they may not have begun */
+    mo_exec_recovery *recovery; /* NULL: the loss of a rank ends the stream */
 } mo_cli_exec_stream;
 
 /* Runs the requests of the options and writes outputs and report. Collective:

@@ -11,6 +11,7 @@
 #include "base/minmax.h"
 #include "driver/exec/request_batches.h"
 #include "driver/exec/request_files.h"
+#include "driver/exec/request_replay.h"
 #include "driver/exec/resource_loads.h"
 #include "exec/measure/host_load.h"
 #include "exec/plan/ir/plan_json.h"
@@ -170,6 +171,8 @@ static mo_status write_report(mo_exec_options *o, const mo_cli_exec_stream *s,
         .p50_ns = result->p50_ns,
         .p95_ns = result->p95_ns,
         .p99_ns = result->p99_ns,
+        .recoveries = s->recovery ? s->recovery->all : NULL,
+        .n_recoveries = s->recovery ? s->recovery->n : 0,
         .failures = requests->failed,
         .n_failures = (int64_t) requests->n_failed,
     };
@@ -251,13 +254,82 @@ static void add_lost(const mo_pipeline_result *result, mo_error *err)
     err->line = why.line;
 }
 
-mo_status mo_cli_exec_requests(mo_exec_options *o,
-                               const mo_cli_exec_stream *stream, mo_error *err)
+/* The failed run counts for the result of all. */
+typedef struct epochs {
+    int64_t n_completed, begin_ns;
+} epochs;
+
+static void add_epoch(epochs *e, mo_pipeline_result *result)
 {
+    if (e->begin_ns == 0 && result->wall_ns > 0)
+        e->begin_ns = result->begin_ns;
+    e->n_completed += result->n_completed;
+}
+
+/* Whether all requests have their outputs: then a loss is none. */
+static bool has_all(const mo_pipeline_result *result)
+{
+    return !result->is_sunk && result->next >= result->n_requests;
+}
+
+static void finish_recovery(const mo_cli_exec_stream *s,
+                            const mo_exec_requests *requests)
+{
+    mo_exec_recovery *r = s->recovery;
+
+    if (!r || r->n == 0)
+        return;
+    r->all[r->n - 1].loaded_ns = requests->intake_ns;
+    r->all[r->n - 1].output_ns = requests->output_ns;
+}
+
+/* Runs the requests, after each loss those that have no outputs yet. */
+static mo_status run_epochs(mo_exec_options *o, mo_cli_exec_stream *s,
+                            mo_pipeline_options *options,
+                            mo_run_plan_options *run,
+                            mo_exec_requests *requests,
+                            mo_pipeline_result *result, mo_error *err)
+{
+    epochs before = { 0 };
+    bool is_first = s->transport->rank(s->world) == 0;
+    mo_status status;
+
+    for (;;) {
+        status = mo_pipeline_run(s->job->plan, options, result, err);
+        finish_recovery(s, requests);
+        if (status != MO_OK && s->recovery && is_first && has_all(result) &&
+            mo_exec_recovery_is_due(s->recovery))
+            status = MO_OK;
+        if (status == MO_OK || result->is_sunk ||
+            !mo_exec_recovery_is_due(s->recovery))
+            break;
+        options->first = result->next;
+        options->n_requests = result->n_requests;
+        status = mo_exec_recover(s->recovery, result->next,
+                                 result->n_accepted - result->next, err);
+        if (status != MO_OK || s->recovery->is_over)
+            break;
+        add_epoch(&before, result);
+        mo_pipeline_result_clear(result);
+        s->world = run->world = *s->recovery->world;
+        run->n_slots = options->n_slots = (int) o->in_flight;
+        if (is_first)
+            mo_exec_requests_replan(requests, s->job->plan);
+    }
+    result->n_completed += before.n_completed;
+    if (before.begin_ns > 0 && result->wall_ns > 0)
+        result->wall_ns += result->begin_ns - before.begin_ns;
+    return status;
+}
+
+mo_status mo_cli_exec_requests(mo_exec_options *o,
+                               const mo_cli_exec_stream *given, mo_error *err)
+{
+    mo_cli_exec_stream own = *given, *stream = &own;
     const mo_exec_job *job = stream->job;
     mo_exec_requests requests = { .n = 0 };
     const mo_cli_exec_progress progress = { &o->logger, &requests.step };
-    const mo_run_plan_options run = {
+    mo_run_plan_options run = {
         .transport = stream->transport,
         .world = stream->world,
         .backends = stream->units->backends,
@@ -275,6 +347,7 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
     mo_pipeline_options options = {
         .run = &run,
         .n_slots = (int) o->in_flight,
+        .resumes = stream->recovery != NULL,
         .source = mo_exec_requests_read,
         .next = mo_exec_requests_from_stdin(o) ? mo_exec_requests_next : NULL,
         .sink = mo_exec_requests_write,
@@ -287,6 +360,7 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
     };
     mo_pipeline_result result = { 0 };
     mo_exec_batches *batches = NULL;
+    mo_exec_replay *replay = NULL;
     mo_measure_load load;
     mo_status status = MO_OK;
 
@@ -298,7 +372,14 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
     if (rank == 0 && status == MO_OK && o->batch > 0)
         status =
             mo_exec_batches_new(&requests, o->batch, o->wait_us, &batches, err);
+    if (rank == 0 && status == MO_OK && stream->recovery && options.next)
+        status = mo_exec_replay_new(&requests, &replay, err);
     options.n_requests = requests.n;
+    if (replay) {
+        options.next = mo_exec_replay_next;
+        options.sink = mo_exec_replay_write;
+        options.context = replay;
+    }
     if (batches) {
         options.next = mo_exec_batches_next;
         options.sink = mo_exec_batches_write;
@@ -308,7 +389,7 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
     mo_measure_load_read(NULL, &load);
     if (status == MO_OK) {
         mo_driver_log_step(&o->logger, &requests.step, "running requests");
-        status = mo_pipeline_run(job->plan, &options, &result, err);
+        status = run_epochs(o, stream, &options, &run, &requests, &result, err);
         mo_progress_end(&requests.step);
         if (status != MO_OK && rank == 0)
             add_lost(&result, err);
@@ -324,6 +405,8 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
     if (status == MO_OK)
         status = mo_measure_load_gather(stream->transport, stream->world, &load,
                                         err);
+    if (mo_exec_recovery_is_due(stream->recovery))
+        status = MO_OK; /* after the last output */
     if (status == MO_OK && rank == 0 && stream->transport->settle)
         status = stream->transport->settle(stream->world, err);
     if (status == MO_OK && rank == 0)
@@ -335,6 +418,7 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
         o->code = 128 + result.interrupt;
     mo_pipeline_result_clear(&result);
     mo_exec_batches_free(batches);
+    mo_exec_replay_free(replay);
     mo_exec_requests_clear(&requests);
     return status;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/minmax.h"
 #include "base/option.h"
 #include "driver/output_guard.h"
 #include "driver/plugin_option.h"
@@ -97,7 +98,7 @@ static mo_status write_solution(settings *s, const mo_place_comparison *c,
     }
     /* With a device more the bound may be less. */
     if (replan->x == replan->whole) {
-        solution.bound_ns = c->report.bound_ns;
+        solution.bound_ns = mo_max_i64(c->report.bound_ns, c->report.search_ns);
         solution.proof = mo_place_comparison_proof(c);
     }
     if (s->settings_of && replan->n_copies == 0) {

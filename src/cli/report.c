@@ -15,7 +15,7 @@ enum { MOST_SOLUTIONS = 16, COLUMNS = 100, NAME_ROOM = 256 };
 typedef struct settings {
     mo_prepare_options prepare;
     mo_place_options place; /* only its methods */
-    const char *graph, *trace, *format;
+    const char *graph, *trace, *format, *proof;
     bool no_compare, no_ablation;
     int64_t columns, copy;
     mo_output_file output;
@@ -31,7 +31,8 @@ static mo_status check_options(const settings *s, char **paths, size_t n,
         mo_output_guard_check_given(&guard, &s->prepare, s->graph, err);
 
     if (status == MO_OK)
-        status = mo_output_guard_check_input(&guard, s->trace, err);
+        status = mo_output_guard_check_inputs(
+            &guard, (const char *const[]){ s->trace, s->proof }, 2, err);
     for (size_t i = 0; i < n && status == MO_OK; i++) {
         from_stdin += strcmp(paths[i], "-") == 0;
         status = mo_output_guard_check_input(&guard, paths[i], err);
@@ -69,6 +70,7 @@ static mo_status add_review(const settings *s, char *path, int64_t copy,
 {
     const mo_review_source from = { .prepare = &s->prepare,
                                     .graph = s->graph,
+                                    .proof = s->proof,
                                     .tolerance = MO_ANSWER_TOLERANCE,
                                     .logger = &s->logger,
                                     .one_copy = copy > 0 || p->n > 0,
@@ -202,6 +204,9 @@ int main(int argc, char **argv)
           .to = &s.format, .choices = "html|text|svg|json|trace" },
         { 0, "trace", "FILE", "measured times, of moirai-exec --trace",
           MO_OPTION_TEXT, .to = &s.trace },
+        { 0, "proof", "FILE",
+          "the certificate of the bound: a model of moirai-emit or a solution",
+          MO_OPTION_TEXT, .to = &s.proof },
         { 0, "method", "M,...", "methods to compare with", MO_OPTION_LIST,
           .to = &s.place.methods, .suggest = mo_suggest_method },
         { 0, "copy", "N", "report copy N of a replicated solution",

@@ -181,16 +181,18 @@ static void mark_nothing(const mo_graph *g, int *group, bool *silent)
 }
 
 const mo_clean_pass mo_clean_passes[] = {
-    { "constants", "fold what depends on no input, but through a static shape",
-      false, mark_constants },
-    { "sources", "inputs, and views of them, are wherever they are read", false,
-      mark_sources },
-    { "results", "outputs are remembered by what makes them", false,
+    { "constants",
+      "ops that depend on no input, or on its shape only, are folded", false,
+      mark_constants },
+    { "sources", "inputs and views of them are available on every device",
+      false, mark_sources },
+    { "results", "result nodes are merged into the producers of outputs", false,
       mark_results },
-    { "views", "what only looks at a tensor joins what makes it", false,
+    { "views",
+      "ops that only reinterpret a tensor are merged into its producer", false,
       mark_views },
-    { "parallel", "edges of one tensor between the same ops become one", true,
-      mark_nothing },
+    { "parallel", "edges of one tensor between the same two ops are merged",
+      true, mark_nothing },
     { NULL, NULL, false, NULL },
 };
 

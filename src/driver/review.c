@@ -10,14 +10,11 @@
 #include <string.h>
 
 #include "base/reader.h"
+#include "driver/raise_bound.h"
 #include "models/formulation.h"
 #include "schedule/phase_schedule.h"
 #include "solvers/answer/placement_list.h"
 #include "solvers/registry.h"
-#include "solvers/search/driver/certificate.h"
-
-/* Most work of the verification of a certificate: about a minute. */
-#define VERIFY_WORK INT64_C(60000000000)
 
 void mo_review_clear(mo_review *r)
 {
@@ -307,28 +304,13 @@ static mo_status check_is_text(const char *name, const char *text, size_t size,
     return MO_OK;
 }
 
-mo_status mo_review_prove(const mo_instance *x, const mo_regime *regime,
-                          const mo_proof *proof, const mo_driver_log *logger,
-                          mo_report_proof *proven, mo_error *err)
+mo_proof_scope mo_review_scope(const mo_review *r)
 {
-    _Atomic int64_t work = 0;
-    const mo_stop stop = { .deadline_ns = INT64_MAX,
-                           .work = &work,
-                           .max_work = VERIFY_WORK };
-    double begin = mo_driver_clock_s();
-    mo_proof_result result;
-    mo_status status = mo_proof_verify(x, regime, proof, &mo_search_proof_rules,
-                                       &stop, NULL, &result, err);
-
-    if (status != MO_OK)
-        return status;
-    proven->bound_ns = result.bound_ns;
-    proven->n_entries = proof->n;
-    snprintf(proven->why, sizeof proven->why, "%s", result.why);
-    mo_driver_log_info(logger, "certificate of %zu entries: %.3f us, in %.2f s",
-                       proof->n, (double) result.bound_ns / 1000,
-                       mo_driver_clock_s() - begin);
-    return MO_OK;
+    return (mo_proof_scope){ r->problem.instance, r->regime,
+                             r->evaluation.period_ns >= 0
+                                 ? MO_OBJECTIVE_PERIOD
+                                 : MO_OBJECTIVE_LATENCY,
+                             (int) r->origin.in_flight };
 }
 
 /* Verifies the certificate in a file; one that cannot be read is a reason. */
@@ -341,7 +323,9 @@ static mo_status verify_proof(const mo_driver_log *logger, const char *name,
     mo_error why = { 0 };
     mo_status status;
 
-    if (!mo_answer_evaluation_valid(answer) || answer->period_ns >= 0)
+    const mo_proof_scope scope = mo_review_scope(review);
+
+    if (!mo_answer_evaluation_valid(answer) || answer->n_further > 0)
         return MO_OK;
     status = mo_proof_read(name, text, size, &review->proof, &why);
     if (status == MO_E_MEMORY)
@@ -351,20 +335,9 @@ static mo_status verify_proof(const mo_driver_log *logger, const char *name,
                  why.line, why.text);
     if (status != MO_OK || !review->proof)
         return MO_OK;
-    status = mo_review_prove(review->problem.instance, &review->regime,
-                             review->proof, logger, proven, err);
-    if (status == MO_OK && proven->bound_ns > answer->schedule->makespan_ns) {
-        proven->bound_ns = 0;
-        snprintf(proven->why, sizeof proven->why, "%s",
-                 "the certificate proves more than the makespan");
-    }
-    return status;
-}
-
-bool mo_review_is_proven(const mo_review *r)
-{
-    return r->proven.bound_ns > 0 && !r->proven.why[0] &&
-           r->evaluation.lower.bound_ns == r->proven.bound_ns;
+    return mo_certificate_verify(&scope,
+                                 mo_answer_evaluation_objective_ns(answer),
+                                 review->proof, logger, proven, err);
 }
 
 /* Verifies the certificate of the file that is given for it, or of the
@@ -390,15 +363,19 @@ static mo_status find_proof(const mo_review_source *from, const char *name,
     return status;
 }
 
-/* The certificate replaces a bound that is smaller. */
-static void take_proof(mo_review *review)
+/* Sets the bound of a valid answer.  That of copies is part of the
+ * evaluation. */
+static mo_status find_bound(const mo_review_source *from, mo_review *review,
+                            mo_error *err)
 {
-    mo_lower_bound *lower = &review->evaluation.lower;
+    mo_answer_evaluation *answer = &review->evaluation;
+    const mo_proof_scope scope = mo_review_scope(review);
 
-    if (review->proven.bound_ns > 0 &&
-        review->proven.bound_ns >= lower->bound_ns)
-        *lower =
-            (mo_lower_bound){ review->proven.bound_ns, MO_REPORT_PROOF_NAME };
+    if (!mo_answer_evaluation_valid(answer) || answer->n_further > 0)
+        return MO_OK;
+    return mo_reported_bound_find(
+        &scope, mo_answer_evaluation_objective_ns(answer), &review->proven,
+        NULL, from->logger, &answer->lower, err);
 }
 
 /* Times the phases of a workload, each by itself.  They take no longer than the
@@ -469,11 +446,8 @@ mo_status mo_review_file(const mo_review_source *from, const char *path,
     mo_driver_log_step(from->logger, &step, "bounding");
     if (status == MO_OK && !from->without_bound)
         status = find_proof(from, name, text, size, review, err);
-    if (status == MO_OK && !from->without_bound &&
-        (review->proven.bound_ns == 0 || review->proven.why[0]))
-        status = mo_answer_evaluation_bound(review->problem.instance,
-                                            &review->evaluation, err);
-    take_proof(review);
+    if (status == MO_OK && !from->without_bound)
+        status = find_bound(from, review, err);
     mo_progress_end(&step);
     free(text);
     return status;

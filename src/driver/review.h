@@ -13,6 +13,7 @@
 #include "driver/log.h"
 #include "report/verdict.h"
 #include "schedule/proof/proof.h"
+#include "schedule/proof/proof_verify.h"
 #include "solvers/answer/answer.h"
 #include "solvers/answer/evaluation.h"
 
@@ -98,14 +99,8 @@ typedef struct mo_review_source {
 mo_status mo_review_file(const mo_review_source *from, const char *path,
                          mo_review *review, mo_error *err);
 
-/* Verifies a certificate and fills *proven. */
-mo_status mo_review_prove(const mo_instance *x, const mo_regime *regime,
-                          const mo_proof *proof, const mo_driver_log *logger,
-                          mo_report_proof *proven, mo_error *err);
-
-/* Returns whether the certificate proves all that it claims: other bounds are
- * not needed. */
-bool mo_review_is_proven(const mo_review *review);
+/* Returns what certificates of the answer are about. */
+mo_proof_scope mo_review_scope(const mo_review *review);
 
 /* Returns the claim in a solution of the solver, or of moirai-solve. */
 mo_report_claim mo_review_claim(const mo_solution *solution,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "driver/evaluate_answer.h"
+#include "driver/raise_bound.h"
 #include "driver/known_schedule.h"
 #include "models/formulation.h"
 
@@ -104,13 +105,16 @@ void mo_answer_selector_add_bound(mo_answer_selector *j, int64_t bound_ns,
 static void take_proof(mo_answer_selector *j)
 {
     mo_review *r = &j->review;
+    /* Models of the period have none. */
+    const mo_proof_scope scope = { r->problem.instance, r->regime,
+                                   MO_OBJECTIVE_LATENCY, 0 };
     mo_error ignored = { 0 };
 
     if (j->state != MO_ANSWER_SELECTOR_READY || !r->proof || j->took_proof)
         return;
     j->took_proof = true;
-    if (mo_review_prove(r->problem.instance, &r->regime, r->proof, j->logger,
-                        &r->proven, &ignored) == MO_OK &&
+    if (mo_certificate_verify(&scope, INT64_MAX, r->proof, j->logger,
+                              &r->proven, &ignored) == MO_OK &&
         r->proven.bound_ns > 0)
         mo_answer_selector_add_bound(j, r->proven.bound_ns,
                                      MO_REPORT_PROOF_NAME);

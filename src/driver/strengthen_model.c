@@ -111,9 +111,9 @@ static void report_search(const mo_strengthen_options *s,
                                                                : "schedule",
                 us, lower_us, us > 0 ? 100 * (us - lower_us) / us : 0);
     if (s->writes_model)
-        fprintf(stderr, "; the model has %s",
+        fprintf(stderr, "; the model contains %s",
                 p->slack > 0 ? "the bounds"
-                             : "both; for rows of your own: --slack");
+                             : "both; use --slack to add rows of your own");
     fprintf(stderr, "\n");
 }
 

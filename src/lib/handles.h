@@ -43,9 +43,9 @@ typedef struct mo_lib_settings {
     mo_place_options place;
     mo_portfolio_options portfolio;
     mo_exec_options exec;
-    mo_strengthen_options strengthen;   /* of a model; by default none */
-    const char *format, *graph, *trace; /* or NULL */
-    const char *gpus, *cpus;            /* of discovery; or NULL */
+    mo_strengthen_options strengthen; /* of a model; by default none */
+    const char *format, *graph, *trace, *proof; /* or NULL */
+    const char *gpus, *cpus;                    /* of discovery; or NULL */
     mo_option_list report_methods;
     bool no_ablation;
     int64_t columns;
@@ -220,21 +220,21 @@ mo_status mo_lib_instance_make(mo_instance *x, const moirai_graph *graph,
 mo_review mo_lib_instance_review(const moirai_instance *instance);
 
 /* Makes a placement of an evaluation, which it takes over, also after a
- * failure: MO_E_INPUT where there is no schedule. */
+ * failure: MO_E_INPUT where there is no schedule.  proven is of its
+ * certificate; NULL: the evaluation has the bound that is reported. */
 mo_status mo_lib_placement_make(const moirai_instance *instance,
                                 mo_answer_evaluation *evaluation,
+                                const mo_report_proof *proven,
                                 const char *method,
                                 moirai_placement **placement, mo_error *err);
 
 /* Evaluates the columns of a solution and makes a placement of them; name is
- * for errors. MO_E_INPUT: they make none. A lower bound that is known, and was
- * proven here, saves computing one; NULL: none is. */
-mo_status mo_lib_placement_of_solution(const moirai_instance *instance,
-                                       const char *name,
-                                       const mo_solution *solution,
-                                       const mo_lower_bound *known,
-                                       moirai_placement **placement,
-                                       mo_error *err);
+ * for errors. MO_E_INPUT: they make none. known is the lower bound that is
+ * reported; NULL: proven is of the certificate, and the bound is computed. */
+mo_status mo_lib_placement_of_solution(
+    const moirai_instance *instance, const char *name,
+    const mo_solution *solution, const mo_lower_bound *known,
+    const mo_report_proof *proven, moirai_placement **placement, mo_error *err);
 
 /* Evaluates a solution as text and makes a placement of it; name is for
  * errors. */

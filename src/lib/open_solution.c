@@ -127,6 +127,7 @@ moirai_status moirai_placement_open(const char *path,
     mo_prepare_options p = mo_lib_settings_of(options)->review;
     const mo_review_source from = { .prepare = &p,
                                     .graph = mo_lib_settings_of(options)->graph,
+                                    .proof = mo_lib_settings_of(options)->proof,
                                     .tolerance = MO_ANSWER_TOLERANCE,
                                     .logger = &logger };
     mo_review r = { 0 };
@@ -137,8 +138,8 @@ moirai_status moirai_placement_open(const char *path,
     if (status == MO_OK)
         status = wrap_instance(&r, &instance, e);
     if (status == MO_OK)
-        status = mo_lib_placement_make(instance, &r.evaluation, r.claim.by,
-                                       &made, e);
+        status = mo_lib_placement_make(instance, &r.evaluation, NULL,
+                                       r.claim.by, &made, e);
     if (status == MO_OK)
         status = mo_lib_placement_prove(made, r.proof, e);
     if (status == MO_OK && r.claim.has_bound)

@@ -38,9 +38,9 @@ static mo_status take_best(const moirai_instance *instance, const search *s,
     bool is_whole = replan->x == replan->whole;
     bool is_replicated = replan->n_copies > 0;
     const mo_lower_bound known = { !is_whole       ? 0
-                                   : is_replicated ? replan->bound_ns
+                                   : is_replicated ? c->report.copies_bound_ns
                                                    : c->report.bound_ns,
-                                   is_replicated ? "search for copies"
+                                   is_replicated ? "mean load"
                                                  : c->report.bound_by };
     const mo_lib_result result = {
         .method = best ? best->method->name : "moirai",
@@ -77,6 +77,9 @@ static mo_status take_best(const moirai_instance *instance, const search *s,
     if (status == MO_OK && is_whole && !is_replicated)
         status = mo_lib_placement_prove(*placement,
                                         mo_place_comparison_proof(c), err);
+    if (status == MO_OK && is_whole)
+        mo_lib_placement_claim(*placement, is_replicated ? replan->bound_ns
+                                                         : c->report.search_ns);
     return status;
 }
 

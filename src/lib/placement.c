@@ -15,25 +15,36 @@
 #include "base/reader.h"
 #include "driver/placement_solution.h"
 #include "driver/plugin/plugin.h"
+#include "driver/raise_bound.h"
 #include "lib/handles.h"
 #include "schedule/period/modulo_schedule.h"
 #include "solvers/answer/placement_list.h"
 #include "solvers/search/period/replicas_search.h"
 
+static mo_proof_scope scope_of(const moirai_instance *instance)
+{
+    return (mo_proof_scope){ instance->instance, instance->regime,
+                             instance->objective, (int) instance->in_flight };
+}
+
 mo_status mo_lib_placement_make(const moirai_instance *instance,
                                 mo_answer_evaluation *evaluation,
+                                const mo_report_proof *proven,
                                 const char *method,
                                 moirai_placement **placement, mo_error *err)
 {
+    const mo_proof_scope scope = scope_of(instance);
     moirai_placement *made = NULL;
     mo_status status = MO_OK;
 
     if (!evaluation->schedule)
         status = mo_fail(err, MO_E_INPUT, "makes no placement: %.900s",
                          evaluation->first_error);
-    if (status == MO_OK && evaluation->lower.bound_ns == 0)
-        status =
-            mo_answer_evaluation_bound(instance->instance, evaluation, err);
+    /* That of copies is part of the evaluation. */
+    if (status == MO_OK && proven && evaluation->n_further == 0)
+        status = mo_reported_bound_find(
+            &scope, mo_answer_evaluation_objective_ns(evaluation), proven, NULL,
+            &(mo_driver_log){ .quiet = true }, &evaluation->lower, err);
     if (status == MO_OK) {
         made = calloc(1, sizeof *made);
         if (!made)
@@ -54,12 +65,10 @@ mo_status mo_lib_placement_make(const moirai_instance *instance,
     return MO_OK;
 }
 
-mo_status mo_lib_placement_of_solution(const moirai_instance *instance,
-                                       const char *name,
-                                       const mo_solution *solution,
-                                       const mo_lower_bound *known,
-                                       moirai_placement **placement,
-                                       mo_error *err)
+mo_status mo_lib_placement_of_solution(
+    const moirai_instance *instance, const char *name,
+    const mo_solution *solution, const mo_lower_bound *known,
+    const mo_report_proof *proven, moirai_placement **placement, mo_error *err)
 {
     mo_answer_evaluation evaluation = { 0 };
     mo_provenance origin = { 0 };
@@ -79,12 +88,11 @@ mo_status mo_lib_placement_of_solution(const moirai_instance *instance,
         mo_answer_evaluation_clear(&evaluation);
         return status;
     }
-    if (known && evaluation.schedule && known->bound_ns > 0 &&
-        known->bound_ns <= mo_answer_evaluation_objective_ns(&evaluation))
+    if (known)
         evaluation.lower = *known;
     claim = mo_review_claim(solution, &origin);
-    status =
-        mo_lib_placement_make(instance, &evaluation, claim.by, placement, err);
+    status = mo_lib_placement_make(instance, &evaluation, known ? NULL : proven,
+                                   claim.by, placement, err);
     if (status == MO_OK && claim.has_bound)
         mo_lib_placement_claim(*placement, claim.bound_ns);
     return status;
@@ -112,6 +120,7 @@ static mo_status find_proof(const moirai_instance *instance, const char *name,
                             const char *text, size_t size, mo_proof **proof,
                             mo_report_proof *proven, mo_error *err)
 {
+    const mo_proof_scope scope = scope_of(instance);
     mo_error why = { 0 };
     mo_status status = mo_proof_read(name, text, size, proof, &why);
 
@@ -119,8 +128,9 @@ static mo_status find_proof(const moirai_instance *instance, const char *name,
         return mo_fail_memory(err);
     if (status != MO_OK || !*proof)
         return MO_OK;
-    return mo_review_prove(instance->instance, &instance->regime, *proof,
-                           &(mo_driver_log){ .quiet = true }, proven, err);
+    return mo_certificate_verify(&scope, INT64_MAX, *proof,
+                                 &(mo_driver_log){ .quiet = true }, proven,
+                                 err);
 }
 
 static mo_status read_solution(const moirai_instance *instance,
@@ -131,7 +141,6 @@ static mo_status read_solution(const moirai_instance *instance,
     mo_solution *solution = NULL;
     mo_proof *proof = NULL;
     mo_report_proof proven = { 0 };
-    mo_lower_bound certified = { 0, MO_REPORT_PROOF_NAME };
     mo_status status =
         mo_solution_read_memory(name, text, size, &solution, err);
 
@@ -141,12 +150,9 @@ static mo_status read_solution(const moirai_instance *instance,
                             mo_solution_status_names[solution->claim]);
     if (status == MO_OK && !known)
         status = find_proof(instance, name, text, size, &proof, &proven, err);
-    certified.bound_ns = proven.bound_ns;
     if (status == MO_OK)
-        status = mo_lib_placement_of_solution(
-            instance, name, solution,
-            known || proven.bound_ns == 0 || proven.why[0] ? known : &certified,
-            placement, err);
+        status = mo_lib_placement_of_solution(instance, name, solution, known,
+                                              &proven, placement, err);
     if (status == MO_OK)
         status = mo_lib_placement_prove(*placement, proof, err);
     mo_proof_free(proof);

@@ -72,6 +72,7 @@ static void make_table(mo_lib_settings *s, table *t)
           .choices = "lp|mps|html|text|svg|json|trace" },
         { 0, "graph", "FILE", NULL, MO_OPTION_TEXT, .to = &s->graph },
         { 0, "trace", "FILE", NULL, MO_OPTION_TEXT, .to = &s->trace },
+        { 0, "proof", "FILE", NULL, MO_OPTION_TEXT, .to = &s->proof },
         { 0, "gpus", "LIST", NULL, MO_OPTION_TEXT, .to = &s->gpus },
         { 0, "cpus", "N", NULL, MO_OPTION_TEXT, .to = &s->cpus },
         { 0, "report-method", "M,...", NULL, MO_OPTION_LIST,

@@ -9,8 +9,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/minmax.h"
 #include "driver/file_hints.h"
 #include "driver/portfolio.h"
+#include "driver/raise_bound.h"
 #include "lib/handles.h"
 #include "models/write/lp_writer.h"
 #include "models/write/mps_writer.h"
@@ -149,7 +151,7 @@ typedef struct solve_run {
     const mo_model *model;
     mo_portfolio_options portfolio;
     int64_t unit_ns;
-    mo_lower_bound known; /* by the search; 0: none */
+    mo_report_proof proven; /* by the certificate of the search */
     moirai_placement *best;
     mo_status status; /* exhausted memory */
     mo_error err;
@@ -188,8 +190,9 @@ static bool take_answer(void *context, mo_portfolio_member *member)
 
     if (member->status != MO_OK || !member->outcome.solution)
         return false;
-    status = mo_lib_placement_of_solution(
-        s->instance, title, member->outcome.solution, &s->known, &answer, &err);
+    status = mo_lib_placement_of_solution(s->instance, title,
+                                          member->outcome.solution, NULL,
+                                          &s->proven, &answer, &err);
     if (status == MO_E_MEMORY) {
         s->status = status;
         s->err = err;
@@ -321,14 +324,16 @@ moirai_status moirai_solve(const moirai_instance *instance,
             s.portfolio.time_s =
                 fmax(time_s - (mo_driver_clock_s() - begin_s), time_s / 2);
         if (proven)
-            s.known = (mo_lower_bound){ proven->lower_ns, "search" };
+            s.proven = mo_certificate_trust(proven->proof);
         status = mo_workdir_new(&folder, e);
     }
     if (status == MO_OK)
         status = solve_in(&s, folder, e);
-    if (status == MO_OK && proven &&
-        instance->objective == MO_OBJECTIVE_LATENCY)
+    if (status == MO_OK && proven)
         status = mo_lib_placement_prove(s.best, proven->proof, e);
+    if (status == MO_OK && proven)
+        mo_lib_placement_claim(
+            s.best, mo_max_i64(s.best->claimed_ns, proven->lower_ns));
     mo_workdir_free(folder);
     clear_built(&built);
     if (status == MO_OK)

@@ -73,8 +73,9 @@ bool mo_report_execution_quiet(const mo_report_execution *e)
     return !e->load && e->n_disturbed <= e->runs / 4;
 }
 
-/* For a processor, mean of the device's threads; a GPU is driven by one.  It is
- * comparable to the time of a run, which the sum of all threads may exceed. */
+/* Wait for a processor, mean of the device's threads (a GPU is driven by one):
+ * the sum of all threads may exceed the time of a run. So may the mean, since
+ * waiting at the barrier before a run counts, too. */
 static int64_t mean_wait_ns(const mo_report_execution_device *d)
 {
     return d->wait_ns / mo_max_int(d->threads, 1);
@@ -99,10 +100,10 @@ static void put_disturbance(const mo_report_execution *e, mo_out *out)
         mo_out_printf(out, "device %s waited ",
                       mo_utf8_escape_controls(id, sizeof id, most->id));
         put_us(mean_wait_ns(most), out);
-        mo_out_text(out, " of ");
+        mo_out_text(out, " for a processor in a run of ");
         put_us(e->measured_ns, out);
-        mo_out_printf(out, " for a processor (%d of %d runs disturbed)%s",
-                      e->n_disturbed, e->runs, e->load ? "; " : "");
+        mo_out_printf(out, " (%d of %d runs disturbed)%s", e->n_disturbed,
+                      e->runs, e->load ? "; " : "");
     }
     mo_out_printf(out, "%s\n", e->load ? e->load : "");
 }
@@ -198,7 +199,7 @@ static void put_classes(const mo_report_execution *e, mo_out *out)
         return;
     put_class(e, &transfers, unit, out);
     if (e->measured && e->exposed_transfer_ns >= 0) {
-        mo_out_text(out, "measured transfers last until the receiver goes on; "
+        mo_out_text(out, "measured transfers end when the receiver continues; "
                          "devices waited ");
         put_us(e->exposed_transfer_ns, out);
         mo_out_text(out, " of that\n");

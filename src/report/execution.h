@@ -17,7 +17,7 @@ typedef struct mo_report_execution_device {
     const char *id;
     int items;           /* ops of the placed graph on the device */
     const char *backend; /* "cpu", "cuda" */
-    const char *model;   /* of a GPU, "NVIDIA H200"; NULL: unknown */
+    const char *model;   /* of a whole GPU, "NVIDIA H200", or NULL */
     int threads;         /* 0: of a GPU */
     const char *cpus;    /* "0-3": that they are pinned to; "" or NULL: none */
     int sms;             /* of a part of a GPU; 0: not a part */

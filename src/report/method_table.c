@@ -21,13 +21,15 @@ bool mo_report_methods_has_gap(const mo_report_methods *p,
     return !p->is_infeasible && row->makespan_ns >= p->bound_ns;
 }
 
+static double gap_to(int64_t ns, int64_t bound_ns)
+{
+    return ns > 0 ? (double) (ns - bound_ns) / (double) ns : 0;
+}
+
 double mo_report_methods_gap(const mo_report_methods *p,
                              const mo_report_method_row *row)
 {
-    if (row->makespan_ns == 0)
-        return 0;
-    return (double) (row->makespan_ns - p->bound_ns) /
-           (double) row->makespan_ns;
+    return gap_to(row->makespan_ns, p->bound_ns);
 }
 
 double mo_report_methods_loss(const mo_report_methods *p, int device)
@@ -179,6 +181,21 @@ static void put_single(const table *t, const mo_report_method_row *best)
     mo_out_text(t->out, "\n");
 }
 
+/* What a search proves of ns beyond the bound, where that can be seen. */
+static void put_search(const table *t, int64_t ns, int64_t bound_ns,
+                       int64_t search_ns)
+{
+    char gap[MO_FORMAT_SIZE], shown[MO_FORMAT_SIZE];
+
+    mo_format_percent(gap_to(ns, search_ns), gap);
+    mo_format_percent(gap_to(ns, bound_ns), shown);
+    if (search_ns <= bound_ns || strcmp(gap, shown) == 0)
+        return;
+    mo_out_text(t->out, "the search proves ");
+    put_amount(t, search_ns);
+    mo_out_printf(t->out, ", gap %s %%, but has no certificate of it\n", gap);
+}
+
 static void put_bound(const table *t, const mo_report_method_row *best)
 {
     const mo_report_methods *p = t->p;
@@ -193,11 +210,8 @@ static void put_bound(const table *t, const mo_report_method_row *best)
     mo_out_text(t->out, "no placement takes less than ");
     put_amount(t, p->bound_ns);
     mo_out_printf(t->out, " (%s)\n", p->bound_by);
-    if (p->certified_ns > 0 && p->certified_ns < p->bound_ns) {
-        mo_out_text(t->out, "the certificate in the solution proves ");
-        put_amount(t, p->certified_ns);
-        mo_out_text(t->out, " of it\n");
-    }
+    if (best)
+        put_search(t, best->makespan_ns, p->bound_ns, p->search_ns);
 }
 
 /* The pipeline of the best placement, and replication instead. */
@@ -276,11 +290,8 @@ static void put_copies(const table *t)
     put_amount(t, p->copies_bound_ns);
     mo_out_printf(
         t->out, ", gap %s %%\n",
-        mo_format_percent(p->copies_ns > 0
-                              ? (double) (p->copies_ns - p->copies_bound_ns) /
-                                    (double) p->copies_ns
-                              : 0,
-                          gap));
+        mo_format_percent(gap_to(p->copies_ns, p->copies_bound_ns), gap));
+    put_search(t, p->copies_ns, p->copies_bound_ns, p->copies_search_ns);
     for (int c = 0; c < p->n_copies; c++) {
         mo_out_printf(t->out, "    copy %d: ", c + 1);
         put_amount(t, p->copies[c].period_ns);
@@ -394,6 +405,9 @@ static void json_copies(const mo_report_methods *p, mo_json_writer *w)
     if (p->n_copies > 0)
         mo_json_put_us(w, "period_us", p->copies_ns);
     mo_json_put_us(w, "bound_us", p->copies_bound_ns);
+    if (p->n_copies > 0)
+        mo_json_put_double(w, "gap", gap_to(p->copies_ns, p->copies_bound_ns));
+    mo_json_put_us(w, "proven_us", p->copies_search_ns);
     mo_json_begin_array(w, "copies", MO_JSON_BLOCK);
     for (int c = 0; c < p->n_copies; c++) {
         mo_json_begin_object(w, NULL, MO_JSON_INLINE);
@@ -468,7 +482,8 @@ void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
             if (mo_report_methods_has_gap(p, row))
                 mo_json_put_double(&w, "gap", mo_report_methods_gap(p, row));
             mo_json_put_bool(&w, "optimal",
-                             row->fits && row->makespan_ns <= p->bound_ns);
+                             row->fits && (row->makespan_ns <= p->bound_ns ||
+                                           row->makespan_ns == p->search_ns));
             mo_json_put_bool(&w, "fits", row->fits);
             if (row->ended_by)
                 mo_json_put_text(&w, "ended_by", row->ended_by);

@@ -48,19 +48,21 @@ typedef struct mo_report_methods {
     int n;
     const mo_report_method_row *rows; /* the best first */
     int64_t bound_ns;     /* lower bound of all placements; 0: unknown */
-    const char *bound_by; /* the method that proved it */
-    int64_t certified_ns; /* what its certificate proves; 0: it has none */
-    bool is_infeasible;   /* proven: there is no placement, hence no bound */
-    int single;           /* the best single device, or MO_FREE */
-    int64_t single_ns;    /* makespan on it, which is its period, too */
-    int n_replicas;       /* devices that hold a whole copy; 0: not computed */
-    int64_t replicas_ns;  /* period if requests are distributed to the copies
-                             in proportion to the speed of their devices */
+    const char *bound_by; /* where it comes from */
+    int64_t search_ns;   /* bound of a method, which may be larger than what its
+                            certificate proves; 0: none */
+    bool is_infeasible;  /* proven: there is no placement, hence no bound */
+    int single;          /* the best single device, or MO_FREE */
+    int64_t single_ns;   /* makespan on it, which is its period, too */
+    int n_replicas;      /* devices that hold a whole copy; 0: not computed */
+    int64_t replicas_ns; /* period if requests are distributed to the copies
+                            in proportion to the speed of their devices */
     const mo_report_device_loss *losses; /* by device; NULL: not computed */
     int copies_wanted; /* 0: any number; with n_copies, 0: none were found */
     int n_copies;
     const mo_replica *copies; /* the fastest first; NULL: not searched for */
     int64_t copies_ns, copies_bound_ns; /* period of all, and its bound */
+    int64_t copies_search_ns;           /* as search_ns */
     double stress; /* factor of the worst cases, by which rows are sorted; 0:
                       there are none */
     const mo_runtime_settings *settings; /* of the best, in JSON; NULL: none */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * replan.h - report of a re-planning: which ops move, the bytes of their
- * weights, and what that gains; as text or JSON.
+ * weights, and the makespan before and after; as text or JSON.
  */
 #ifndef MO_REPORT_REPLAN_H
 #define MO_REPORT_REPLAN_H

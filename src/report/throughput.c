@@ -133,6 +133,28 @@ static void put_copy(const mo_report_throughput *t, int c, mo_out *out)
     mo_out_text(out, "\n");
 }
 
+/* Time since the detection; 0 where that was not reached. */
+static int64_t since(const mo_report_throughput_recovery *r, int64_t ns)
+{
+    return ns > 0 ? ns - r->detected_ns : 0;
+}
+
+static void put_recovery(const mo_report_throughput_recovery *r, mo_out *out)
+{
+    char text[2 * NAME_ROOM];
+
+    mo_out_printf(out, "%-12s%s", "loss",
+                  mo_utf8_escape_controls(text, sizeof text, r->why));
+    mo_out_printf(out, "\n%-12sfrom request %lld on, %lld of them in flight",
+                  "recovery", (long long) r->request, (long long) r->n_again);
+    put_time("; joined after ", since(r, r->joined_ns), out);
+    put_time(", placed ", since(r, r->placed_ns), out);
+    put_time(", loaded ", since(r, r->loaded_ns), out);
+    put_time(", next output ", since(r, r->output_ns), out);
+    mo_out_printf(out, "\n%-12s%d ops with weights of %s\n", "moved",
+                  r->n_moved, mo_format_bytes((double) r->moved_bytes, text));
+}
+
 void mo_report_throughput_text(const mo_report_throughput *t, mo_out *out)
 {
     put_period(t, out);
@@ -143,6 +165,8 @@ void mo_report_throughput_text(const mo_report_throughput *t, mo_out *out)
         mo_out_printf(out, "%-12s%lld, of %.3g requests each\n", "batches",
                       (long long) t->n_batches,
                       (double) t->n_completed / (double) t->n_batches);
+    for (int i = 0; i < t->n_recoveries; i++)
+        put_recovery(&t->recoveries[i], out);
     if (t->stopped_by)
         mo_out_printf(out, "%-12sby %s\n", "stopped", t->stopped_by);
     if (t->load)
@@ -225,6 +249,25 @@ static void json_device(const mo_report_throughput_device *d, mo_json_writer *w)
     mo_json_end(w);
 }
 
+static void json_recovery(const mo_report_throughput_recovery *r,
+                          mo_json_writer *w)
+{
+    mo_json_begin_object(w, NULL, MO_JSON_INLINE);
+    mo_json_put_text(w, "why", r->why);
+    mo_json_put_text(w, "devices", r->devices);
+    mo_json_put_int(w, "request", r->request);
+    mo_json_put_int(w, "in_flight", r->n_again);
+    mo_json_put_int(w, "ranks", r->n_ranks);
+    mo_json_put_int(w, "moved_ops", r->n_moved);
+    mo_json_put_int(w, "moved_bytes", r->moved_bytes);
+    mo_json_put_us(w, "silent_us", r->silent_ns);
+    mo_json_put_us(w, "joined_us", since(r, r->joined_ns));
+    mo_json_put_us(w, "placed_us", since(r, r->placed_ns));
+    mo_json_put_us(w, "loaded_us", since(r, r->loaded_ns));
+    mo_json_put_us(w, "output_us", since(r, r->output_ns));
+    mo_json_end(w);
+}
+
 void mo_report_throughput_json(const mo_report_throughput *t, mo_out *out)
 {
     mo_json_writer w = { .out = out };
@@ -285,6 +328,12 @@ void mo_report_throughput_json(const mo_report_throughput *t, mo_out *out)
                            t->copies[c].predicted_ns);
             mo_json_end(&w);
         }
+        mo_json_end(&w);
+    }
+    if (t->n_recoveries > 0) {
+        mo_json_begin_array(&w, "recoveries", MO_JSON_BLOCK);
+        for (int i = 0; i < t->n_recoveries; i++)
+            json_recovery(&t->recoveries[i], &w);
         mo_json_end(&w);
     }
     mo_json_begin_array(&w, "failures", MO_JSON_BLOCK);

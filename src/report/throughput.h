@@ -38,6 +38,19 @@ typedef struct mo_report_throughput_failure {
     char *reason;
 } mo_report_throughput_failure;
 
+/* A loss of ranks that the run survived. Times of a clock; 0: not reached. */
+typedef struct mo_report_throughput_recovery {
+    char *why;
+    char *devices;       /* that were lost: their ids, with blanks between */
+    int64_t request;     /* the first that ran again */
+    int64_t n_again;     /* requests that were in flight */
+    int n_ranks;         /* that are left */
+    int n_moved;         /* ops that have another device */
+    int64_t moved_bytes; /* of their weights */
+    int64_t silent_ns;   /* how long the lost rank had sent nothing */
+    int64_t detected_ns, joined_ns, placed_ns, loaded_ns, output_ns;
+} mo_report_throughput_recovery;
+
 /* A copy of the network on devices of its own. */
 typedef struct mo_report_throughput_copy {
     int64_t n_completed;
@@ -67,6 +80,8 @@ typedef struct mo_report_throughput {
     int n_devices;
     const mo_report_throughput_copy *copies; /* of a replicated solution */
     int n_copies;
+    const mo_report_throughput_recovery *recoveries;
+    int n_recoveries;
     const mo_report_throughput_failure *failures;
     int64_t n_failures;
 } mo_report_throughput;

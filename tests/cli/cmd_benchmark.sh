@@ -11,7 +11,7 @@ model=$top_srcdir/examples/residual/model.onnx
 # A Python without onnxruntime, and one whose result is fixed.
 cat >"$work/without" <<'END'
 #!/bin/sh
-echo "is not installed: No module named 'onnxruntime'"
+echo "cannot be imported: No module named 'onnxruntime'"
 exit 1
 END
 cat >"$work/with" <<'END'
@@ -49,7 +49,7 @@ is "its rows" "$(runs | sed 's/, [0-9]* threads*$//')" \
     "placement on 1 of 1 devices
 cpu alone
 all processors
-ONNX Runtime: is not installed: No module named 'onnxruntime'"
+ONNX Runtime: cannot be imported: No module named 'onnxruntime'"
 
 moirai-zoo -q --layers 1 --hidden 32 --heads 2 --tokens 8 \
     -o "$work/net.graphml"
@@ -60,7 +60,7 @@ is "and no ONNX Runtime" "$(grep -c ONNX "$work/out")" 0
 
 exits "no Python" 0 moirai-benchmark -q --runs 3 --gpus none --cpus 1 \
     --python "$work/nowhere" "$model"
-ok "is said" grep -q '^ONNX Runtime  *there is no such Python$' "$work/out"
+ok "is said" grep -q '^ONNX Runtime  *this Python was not found$' "$work/out"
 if "$python" -c 'import numpy, onnxruntime' 2>/dev/null; then
     exits "the real one" 0 moirai-benchmark -q --runs 3 --gpus none --cpus 1 \
         --python "$python" "$model"

@@ -47,7 +47,7 @@ is_taken()
 exits "this machine is found" 0 moirai-cluster discover --cpus 1
 cp "$work/out" "$work/first"
 ok "it reports that there is no GPU, and why" grep -q \
-    '^moirai-cluster: no GPU on .*: CUDA driver is not used' "$work/err"
+    '^moirai-cluster: no GPU found on .*: CUDA driver is not used' "$work/err"
 is "in one line" "$(wc -l <"$work/err" | tr -d ' ')" 1
 ok "its processors are a device" has '<device id="cpu" kind="cpu"'
 is_taken "a network is placed on it"

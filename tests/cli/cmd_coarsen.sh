@@ -84,10 +84,10 @@ is "nothing is printed on stderr" "$(cat "$work/err")" ""
 for line in 'ops         9, cleaned 6, fused 4 (44.4 %)' \
     'edges       9, cleaned 6, fused 4' \
     'clean cuts  6, now 2; at most 3 ops between, now 2' \
-    '           0  constants  fold what depends on no input, but through a static shape' \
-    '           1  sources    inputs, and views of them, are wherever they are read' \
-    '           1  results    outputs are remembered by what makes them' \
-    '           1  views      what only looks at a tensor joins what makes it' \
+    '           0  constants  ops that depend on no input, or on its shape only, are folded' \
+    '           1  sources    inputs and views of them are available on every device' \
+    '           1  results    result nodes are merged into the producers of outputs' \
+    '           1  views      ops that only reinterpret a tensor are merged into its producer' \
     'fused by the rules of default' \
     '           1  Convolution+Add+ReLU'; do
     ok "it prints: $line" grep -qxF -e "$line" "$work/text"

@@ -80,7 +80,7 @@ is "each layer is on one device" \
 is "no other split is faster" \
     "$(report 'all(c.get("answer_us", 1e99) >= r["answer_us"]
         for c in r["compared"] if "more" not in c["name"])')" True
-is "another device does no harm" \
+is "another device does no harm, and is used where it helps" \
     "$(report 'all(c["answer_us"] <= r["answer_us"] * (1 + 1e-9)
         for c in r["compared"] if "more" in c["name"])')" True
 is "rows" "$(report '[c["name"] for c in r["compared"]]')" \
@@ -103,6 +103,11 @@ ok "-o writes the command line" grep -q '^llama-server -m dense.gguf -c 4096' \
 cp run.sh first.sh
 moirai -q --for llama.cpp -c two.cluster.xml dense.gguf -o run.sh >/dev/null
 ok "it is the same again" cmp -s run.sh first.sh
+
+exits "a device that is of no use" 0 moirai -q --json --for llama.cpp \
+    -c two.cluster.xml --add-device p4:0.4 --prompt 512 --generate 1 dense.gguf
+is "is left out" "$(report '[(c["name"][-8:], c["answer_us"] == r["answer_us"])
+    for c in r["compared"] if "more" in c["name"]]')" "[('not used', True)]"
 
 cat >pair.cluster.xml <<'EOF'
 <cluster>
@@ -362,6 +367,11 @@ complains "no results" 1 "is no result of llama-bench" \
 sed 's/"avg_ns": 192000000/"avg_ns": -1/' bench.json >bad.json
 complains "a bad test has a line" 1 "bad.json:7: is no result of llama-bench" \
     moirai-profile llama bad.json
+sed 's/"avg_ns": 60000000/"avg_ns": 600/' bench.json >short.json
+complains "a test too short has its line and the model" 1 \
+    "weights of 'dense.gguf'; name the model" \
+    moirai-profile llama -q short.json
+ok "which is that of a test" grep -q "^moirai-profile: short.json:1: " "$work/err"
 complains "JSON is not for llama" 2 "is for moirai-profile fit" \
     moirai-profile llama --json bench.json
 complains "a device that the cluster does not have" 2 \

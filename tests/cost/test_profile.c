@@ -378,8 +378,8 @@ static const struct {
       "p.xml:2: a <profile> has no <node>; it has <op> and <link> and <rate>" },
     { "<profile><op device='A' signature='x' median_us='1'>\n<op/></op>"
       "</profile>",
-      "p.xml:2: an element <op> inside a row of a <profile>; nothing belongs "
-      "there" },
+      "p.xml:2: <op> is inside a row of <profile>; remove it: rows have no "
+      "elements" },
     { "<profile name='x'/>",
       "p.xml:1: a <profile> has no attribute 'name'; it has host, "
       "emulated, in_flight, overhead_us, copy_gbs, host_request_us, "

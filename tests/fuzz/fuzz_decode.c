@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "driver/exec/exchange_units.h"
+#include "driver/exec/recover.h"
 #include "exec/discover/discover_internal.h"
 #include "exec/measure/host_load.h"
 #include "exec/runtime/gather.h"
@@ -78,6 +79,38 @@ static void decode_numbers(fuzz_input *in)
         assert(rank == -1 || (rank >= 1 && rank < N_RANKS));
     if (mo_rdv_decode_flag(fuzz_byte(in), &flag, &err) != MO_OK)
         assert(err.text[0] != '\0');
+}
+
+static void decode_loss(fuzz_input *in)
+{
+    char text[64] = "";
+    const size_t n =
+        fuzz_left(in) < sizeof text - 1 ? fuzz_left(in) : sizeof text - 1;
+    const char *reason;
+    mo_error err = { 0 };
+    int rank;
+
+    fuzz_bytes(in, text, n);
+    if (mo_rdv_decode_loss(text, N_RANKS, &rank, &reason, &err) == MO_OK)
+        assert(rank >= 0 && rank < N_RANKS && reason > text &&
+               reason <= text + strlen(text));
+    else
+        assert(err.text[0] != '\0');
+}
+
+static void decode_placement(fuzz_input *in)
+{
+    static const bool is_lost[N_RANKS] = { [2] = true };
+    int32_t sent[4];
+    int device[4];
+    mo_error err = { 0 };
+
+    fuzz_bytes(in, sent, sizeof sent);
+    if (mo_exec_decode_placement(sent, 4, N_RANKS, is_lost, device, &err) !=
+        MO_OK)
+        return;
+    for (int i = 0; i < 4; i++)
+        assert(device[i] >= 0 && device[i] < N_RANKS && device[i] != 2);
 }
 
 static void decode_header(fuzz_input *in)
@@ -193,10 +226,10 @@ static void decode_inventory(fuzz_input *in)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static void (*const decoders[])(fuzz_input *) = {
-        decode_endpoint, decode_control, decode_numbers,  decode_header,
-        decode_times,    decode_load,    decode_inventory
-    };
+    static void (*const decoders[])(
+        fuzz_input *) = { decode_endpoint,  decode_control, decode_numbers,
+                          decode_header,    decode_times,   decode_load,
+                          decode_inventory, decode_loss,    decode_placement };
     fuzz_input in = fuzz_input_of(data, size);
 
     decoders[fuzz_below(&in, sizeof decoders / sizeof *decoders)](&in);

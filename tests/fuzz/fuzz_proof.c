@@ -13,6 +13,7 @@
 #include "schedule/proof/proof_verify.h"
 #include "solvers/search/driver/certificate.h"
 #include "tests/support/exhaustive.h"
+#include "tests/support/exhaustive_period.h"
 #include "tests/support/problem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -56,9 +57,10 @@ static void clear_problem(void)
 /* The digest is that of the instance: without it nothing would be verified. */
 static void check_bound(mo_proof *proof)
 {
-    static int64_t optimum;
-    const mo_regime regime = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
-                               MO_MEMORY_STATIC };
+    static int64_t optimum[2]; /* by objective */
+    mo_proof_scope scope = {
+        .regime = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE, MO_MEMORY_STATIC }
+    };
     _Atomic int64_t work = 0;
     const mo_stop stop = { .deadline_ns = INT64_MAX,
                            .work = &work,
@@ -71,14 +73,20 @@ static void check_bound(mo_proof *proof)
                      "*>* c.A.B=1 c.B.A=2; a; b; c t.A=5; d; a>b; a>c; b>d; "
                      "c>d; e; d>e",
                      "A memory_bytes=12; B memory_bytes=12", NULL);
-        optimum = exhaustive_optimum(p.x, &regime);
+        optimum[MO_OBJECTIVE_LATENCY] = exhaustive_optimum(p.x, &scope.regime);
+        optimum[MO_OBJECTIVE_PERIOD] = exhaustive_period(p.x, &scope.regime);
         atexit(clear_problem);
     }
-    proof->digest = mo_proof_digest(p.x, &regime);
-    assert(mo_proof_verify(p.x, &regime, proof, &mo_search_proof_rules, &stop,
-                           NULL, &result, NULL) == MO_OK);
-    assert(result.bound_ns <= optimum);
-    assert(result.bound_ns >= proof->bound_ns || result.why[0] != '\0');
+    scope.x = p.x;
+    for (int i = 0; i < 2; i++) {
+        scope.objective = (mo_objective) i;
+        atomic_store(&work, 0);
+        proof->digest = mo_proof_digest(&scope);
+        assert(mo_proof_verify(&scope, proof, &mo_search_proof_rules, &stop,
+                               NULL, &result, NULL) == MO_OK);
+        assert(result.bound_ns <= optimum[i]);
+        assert(result.bound_ns >= proof->bound_ns || result.why[0] != '\0');
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -189,6 +189,75 @@ def models():
     m.add("lm_head.weight", VOCAB, HIDDEN)
     yield "gptq", m, 0, 4 * CACHE, 0
 
+    m = Model("lfm2", tie_word_embeddings=True)
+    m.tensors.pop()
+    m.add("model.embedding_norm.weight", HIDDEN)
+    for i in range(4):
+        p = f"model.layers.{i}."
+        m.add(p + "operator_norm.weight", HIDDEN)
+        if i == 2:
+            for name, n in (("q", HEADS), ("k", KV), ("v", KV)):
+                m.add(f"{p}self_attn.{name}_proj.weight", n * HEAD, HIDDEN)
+            m.add(p + "self_attn.q_layernorm.weight", HEAD)
+            m.add(p + "self_attn.k_layernorm.weight", HEAD)
+            m.add(p + "self_attn.out_proj.weight", HIDDEN, HIDDEN)
+        else:
+            m.add(p + "conv.in_proj.weight", 3 * HIDDEN, HIDDEN)
+            m.add(p + "conv.conv.weight", HIDDEN, 1, 3)
+            m.add(p + "conv.out_proj.weight", HIDDEN, HIDDEN)
+        m.add(p + "ffn_norm.weight", HIDDEN)
+        for name, n in (("w1", INNER), ("w2", HIDDEN), ("w3", INNER)):
+            m.add(f"{p}feed_forward.{name}.weight", n,
+                  HIDDEN + INNER - n)
+    yield "lfm2", m, 0, CACHE, 0
+
+    m = Model("qwen3_next", num_experts_per_tok=2, head_dim=HEAD,
+              linear_key_head_dim=16)
+    for i in range(4):
+        p = f"model.layers.{i}."
+        if i == 3:
+            attention(m, p, norms=True)
+        else:
+            m.add(p + "input_layernorm.weight", HIDDEN)
+            m.add(p + "linear_attn.in_proj_qkvz.weight", 192, HIDDEN)
+            m.add(p + "linear_attn.in_proj_ba.weight", 8, HIDDEN)
+            m.add(p + "linear_attn.conv1d.weight", 128, 1, 4)
+            m.add(p + "linear_attn.A_log", 4)
+            m.add(p + "linear_attn.dt_bias", 4)
+            m.add(p + "linear_attn.norm.weight", 16)
+            m.add(p + "linear_attn.out_proj.weight", HIDDEN, 64)
+            m.add(p + "post_attention_layernorm.weight", HIDDEN)
+        m.add(p + "mlp.gate.weight", 8, HIDDEN)
+        m.add(p + "mlp.shared_expert_gate.weight", 1, HIDDEN)
+        dense(m, p, 48, "mlp.shared_expert")
+        for e in range(8):
+            dense(m, p, 48, f"mlp.experts.{e}")
+    m.add("lm_head.weight", VOCAB, HIDDEN)
+    yield "qwen3next", m, 8, CACHE, 0
+
+    m = Model("nemotron_h", layers_block_type=["mamba", "mlp", "attention"],
+              ssm_state_size=16)
+    m.layers, m.tensors = 3, []
+    del m.config["num_hidden_layers"]
+    m.add("backbone.embeddings.weight", VOCAB, HIDDEN)
+    m.add("backbone.norm_f.weight", HIDDEN)
+    for i in range(3):
+        m.add(f"backbone.layers.{i}.norm.weight", HIDDEN)
+    p = "backbone.layers.0.mixer."
+    m.add(p + "in_proj.weight", 296, HIDDEN)
+    m.add(p + "conv1d.weight", 160, 1, 4)
+    m.add(p + "conv1d.bias", 160)
+    for name in "A_log", "D", "dt_bias":
+        m.add(p + name, 8)
+    m.add(p + "norm.weight", 128)
+    m.add(p + "out_proj.weight", HIDDEN, 128)
+    m.add("backbone.layers.1.mixer.up_proj.weight", INNER, HIDDEN)
+    m.add("backbone.layers.1.mixer.down_proj.weight", HIDDEN, INNER)
+    for name, n in (("q", HEADS), ("k", KV), ("v", KV), ("o", HEADS)):
+        m.add(f"backbone.layers.2.mixer.{name}_proj.weight", n * HEAD, HIDDEN)
+    m.add("lm_head.weight", VOCAB, HIDDEN)
+    yield "nemotron-h", m, 0, CACHE, 0
+
     m = Model("novel", auto_map={"AutoModel": "code.py"})
     for i in range(4):
         p = f"model.layers.{i}."

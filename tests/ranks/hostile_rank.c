@@ -9,6 +9,7 @@
  * connects as it should and then sends one message that the plan does not
  * have: header=KIND,ARG,BYTES, a header alone; early-gates, votes before the
  * plan; close, CLOSE before the end; text, an error of control characters;
+ * loss, that the other rank is lost, where no loss is tolerated;
  * silent, nothing; gone, it exits. Prints "refused: TEXT" when it was not let
  * in. The word tls: exits with 0 where TLS is built in.
  */
@@ -110,6 +111,11 @@ static void send_forged(mo_tcp_world *world, const char *word)
 
         snprintf(why.text, sizeof why.text, "one\ntwo\033[31m\r three");
         mo_transport_job_fail(&world->job, &why);
+    } else if (strcmp(word, "loss") == 0) {
+        mo_error why = { .status = MO_E_IO, .text = "it was\033[31m lost" };
+
+        mo_failure_detector_lose(world->job.detector, 1 - world->job.rank,
+                                 &why);
     }
 }
 

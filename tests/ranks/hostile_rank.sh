@@ -55,6 +55,7 @@ pairs=
 started=
 for r in 0 1; do
     for word in addresses no-addresses port name silent gone close text \
+        loss \
         early-gates header=t,0,4611686018427387904 header=t,0,-1 header=t,7,8 \
         header=d,0,4611686018427387904 header=d,99,4 header=d,-1,4 \
         header=d,0,-1 header=r,12345,0 header=r,0,1 header=g,2,0 header=g,1,8 \

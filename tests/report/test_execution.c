@@ -104,7 +104,7 @@ static const char *const lines[] = {
     "precision   tf32\n",
     "matmul                 3           700.0           600.0\n"
     "transfers              2            12.3            45.6\n"
-    "measured transfers last until the receiver goes on; devices waited "
+    "measured transfers end when the receiver continues; devices waited "
     "20.1 us of that\n",
     "output 0    probabilities f32[1,10] -> out/output0.npy  error 2e-07\n",
     "equal to a run on one device: largest error 1e-07, tolerance 0.0001\n"
@@ -133,8 +133,8 @@ START_TEST(a_busy_machine_is_reported)
     e.n_disturbed = 2;
     text = written(mo_report_execution_text, &e);
     ck_assert_ptr_nonnull(
-        strstr(text, "not quiet   device A waited 1.05 ms of 1.05 ms for a "
-                     "processor (2 of 4 runs disturbed)\n"));
+        strstr(text, "not quiet   device A waited 1.05 ms for a processor in a "
+                     "run of 1.05 ms (2 of 4 runs disturbed)\n"));
     free(text);
     e.n_disturbed = 0;
     e.load = "other processes used 1.4 of 2 processors";

@@ -382,8 +382,76 @@ START_TEST(the_bound_of_any_order_holds)
 }
 END_TEST
 
+static bool has_contiguous_layers(const mo_chain *c, const int *device)
+{
+    bool left[MAX_DEVICES] = { false };
+
+    for (int u = 2; u <= c->n_layers; u++) {
+        left[device[u - 1]] |= device[u] != device[u - 1];
+        if (left[device[u]])
+            return false;
+    }
+    return true;
+}
+
+/* Embedding and head on one device, layers contiguous. */
+static double enumerate_tied(const mo_chain *c)
+{
+    mo_chain_placement p;
+    double best = INFINITY;
+    int total = 1;
+
+    ck_assert_int_eq(mo_chain_placement_new(c, &p, NULL), MO_OK);
+    for (int u = 1; u < c->n_units; u++)
+        total *= c->n_devices;
+    for (int i = 0; i < total; i++) {
+        mo_chain_figures figures;
+        int rest = i;
+
+        for (int u = 1; u < c->n_units; u++, rest /= c->n_devices)
+            p.device[u] = rest % c->n_devices;
+        p.device[0] = p.device[c->n_units - 1];
+        mo_chain_evaluate(c, &p, &figures);
+        if (figures.fits && has_contiguous_layers(c, p.device))
+            best = fmin(best, figures.request_ns);
+    }
+    mo_chain_placement_clear(&p);
+    return best;
+}
+
+START_TEST(tied_ends_equal_enumeration)
+{
+    bool allowed[MAX_DEVICES] = { true, true, true, true };
+    net it;
+    mo_split split;
+    mo_error err = { 0 };
+    double best;
+    mo_status status;
+
+    draw_net(mo_random_seed(3, (uint64_t) _i), &it);
+    it.c->rules = (mo_chain_rules){ .uses_cpu = true, .ties_ends = true };
+    it.c->tied_bytes = 2;
+    best = enumerate_tied(it.c);
+    status = mo_split_find(it.c, allowed, &split, &err);
+    if (isinf(best)) {
+        ck_assert_msg(status == MO_E_INFEASIBLE, "case %d: %s", _i, err.text);
+        ck_assert(err.text[0] != '\0');
+    } else {
+        ck_assert_msg(status == MO_OK, "case %d: %s", _i, err.text);
+        ck_assert_msg(split.figures.fits &&
+                          fabs(split.figures.request_ns - best) < 1e-6 &&
+                          fabs(split.bound_ns - best) < 1e-6,
+                      "case %d: %g, bound %g, best %g", _i,
+                      split.figures.request_ns, split.bound_ns, best);
+        mo_split_clear(&split);
+    }
+    mo_chain_free(it.c);
+}
+END_TEST
+
 SUITE(runtime_split)
 {
+    SOME(tied_ends_equal_enumeration, CASES / 3, FEW_CASES);
     SOME(the_bound_of_any_order_holds, CASES / 3, FEW_CASES);
     SOME(splits_equal_enumeration, CASES, FEW_CASES);
     TEST(a_split_that_fits_shared_main_memory_is_found);

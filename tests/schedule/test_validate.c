@@ -148,7 +148,7 @@ START_TEST(nothing_starts_before_all_begins)
     s->start_ns[0] = -1000;
     s->makespan_ns = 2000;
     check_only(&p, s, MO_VIOLATION_PRECEDENCE, 1000,
-               "(1a) op \"a\" starts at -1 us, before all begins");
+               "(1a) op \"a\" starts at -1 us, before time 0");
     clear_scheduled(&p, s);
 }
 END_TEST
@@ -229,7 +229,7 @@ START_TEST(names_cannot_command_a_terminal)
     s->start_ns[0] = -1000;
     s->makespan_ns = 2000;
     check_only(&p, s, MO_VIOLATION_PRECEDENCE, 1000,
-               "(1a) op \"a\\n\\x1b[2J\" starts at -1 us, before all begins");
+               "(1a) op \"a\\n\\x1b[2J\" starts at -1 us, before time 0");
     clear_scheduled(&p, s);
 }
 END_TEST

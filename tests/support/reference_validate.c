@@ -42,7 +42,7 @@ static const char *broken_op(const mo_instance *x, const mo_schedule *s, int i)
     if (s->device[i] < 0 || s->device[i] >= x->n_devices)
         return "an op is nowhere";
     if (s->start_ns[i] < 0)
-        return "an op starts before all begins";
+        return "an op starts before time 0";
     if (x->pin[i] != MO_FREE && x->pin[i] != s->device[i])
         return "an op is not where it is pinned";
     for (int j = 0; j < i; j++) {

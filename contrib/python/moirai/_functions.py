@@ -120,20 +120,23 @@ def open(path: Path, *, graph: Optional[Path] = None,
          congestion: Optional[str] = None, tensors: Optional[str] = None,
          memory: Optional[str] = None, cost: Optional[Path] = None,
          precision: Optional[str] = None,
-         weights: Optional[str] = None) -> Placement:
+         weights: Optional[str] = None,
+         proof: Optional[Path] = None) -> Placement:
     """Opens a solution with the inputs that it names by digests, found beside
     it, in the working folder or in MOIRAI_PATH.
 
     graph, cluster, profile: files that are not found by themselves.
-    congestion, tensors, memory: rules instead of those of the solution.  Others
-    are those of instance().
+    congestion, tensors, memory: rules instead of those of the solution.
+    proof: a file with the certificate of the bound.  Others are those of
+    instance().
     """
     return Placement(create("placement_open", encode(path), Options(
         {"graph": graph, "cluster": cluster, "profile": profile,
          "shape": shape, "value": value, "fusion": fusion,
          "congestion": congestion,
          "tensors": tensors, "memory": memory, "cost": cost,
-         "precision": precision, "weights": weights})), None)
+         "precision": precision, "weights": weights, "proof": proof})),
+        None)
 
 
 def listed(name: str) -> Iterator[str]:

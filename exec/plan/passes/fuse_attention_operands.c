@@ -35,7 +35,8 @@ static int64_t box_elements(const mo_call_copy_box *box)
     return elements;
 }
 
-/* The only box that writes to out[to], if it fills it; otherwise NULL. */
+/* Returns the only box that writes to out[to], if it fills the whole value;
+ * otherwise NULL. */
 static const mo_call_copy_box *filling_box(const mo_exec_plan *plan,
                                            const mo_call *call, int to)
 {
@@ -55,7 +56,7 @@ static const mo_call_copy_box *filling_box(const mo_exec_plan *plan,
                : NULL;
 }
 
-/* A gather of one constant index is a slice. */
+/* A gather with one constant index is a slice. */
 static bool trace_gather(const mo_exec_plan *plan, const mo_call *call,
                          mo_pass_attention_operand *from)
 {
@@ -99,13 +100,34 @@ static bool trace_scaling(const mo_exec_plan *plan, const mo_call *call,
     return false;
 }
 
+/* A copy that fills the value from one box is a view of its source. */
+static bool trace_copy(const mo_exec_plan *plan, const mo_call *call,
+                       mo_pass_attention_operand *from)
+{
+    const mo_call_copy_box *box;
+    mo_tensor_copy_map map;
+    int to = 0;
+
+    while (call->out[to] != from->value)
+        to++;
+    box = filling_box(plan, call, to);
+    if (!box || !mo_pass_copy_map(box, &map) ||
+        !mo_tensor_view_compose_unsplit(&map, &from->view))
+        return false;
+    from->value = call->in[box->from];
+    return true;
+}
+
+/* Replaces the operand by that of the call which makes it, if that call is a
+ * copy, a slice or a scaling on the device; the factor of the latter multiplies
+ * *factor. Returns false, with *from undefined, if it is not. */
 static bool trace_back(const mo_pass_attention *a, int device,
                        mo_pass_attention_operand *from, double *factor)
 {
     const mo_exec_plan *plan = a->plan;
     mo_elem elem = plan->values[from->value].desc.elem;
     const mo_plan_call *call;
-    bool goes = false;
+    bool traced = false;
     int c;
 
     from->value = mo_plan_value_root(plan->values, from->value);
@@ -113,26 +135,13 @@ static bool trace_back(const mo_pass_attention *a, int device,
     if (c == MO_PLAN_NONE || plan->calls[c].device != device)
         return false;
     call = &plan->calls[c];
-    if (call->call.kind == MO_CALL_COPY) {
-        const mo_call_copy_box *box;
-        mo_tensor_copy_map map;
-        int to = 0;
-
-        while (call->call.out[to] != from->value)
-            to++;
-        box = filling_box(plan, &call->call, to);
-        if (!box || !mo_pass_copy_map(box, &map) ||
-            !mo_tensor_view_compose_unsplit(&map, &from->view))
-            goes = false;
-        else {
-            from->value = call->call.in[box->from];
-            goes = true;
-        }
-    } else if (call->call.kind == MO_CALL_GATHER)
-        goes = trace_gather(plan, &call->call, from);
+    if (call->call.kind == MO_CALL_COPY)
+        traced = trace_copy(plan, &call->call, from);
+    else if (call->call.kind == MO_CALL_GATHER)
+        traced = trace_gather(plan, &call->call, from);
     else if (call->call.kind == MO_CALL_POINT)
-        goes = trace_scaling(plan, &call->call, from, factor);
-    return goes && plan->values[from->value].device == device &&
+        traced = trace_scaling(plan, &call->call, from, factor);
+    return traced && plan->values[from->value].device == device &&
            plan->values[from->value].desc.elem == elem;
 }
 
@@ -153,7 +162,8 @@ void mo_pass_attention_trace_source(const mo_pass_attention *a, int device,
         }
 }
 
-/* The last in a chain of views that have no other readers. */
+/* Returns the last view of a chain that begins with value, as long as each one
+ * is the only reader of the one before. */
 static int last_sole_view(const mo_pass_attention *a, int value)
 {
     while (value != MO_PLAN_NONE && a->uses.reads[value] == 1 &&

@@ -46,7 +46,8 @@ static bool makes_squares(const norm_pass *p, const mo_call *call, int x)
            mo_pass_same_value(p->plan, call->in[step->a], x);
 }
 
-/* A mean of rows: over the last dimensions of a dense tensor. */
+/* Returns whether the call is a mean of rows, over the last dimensions of a
+ * dense tensor; sets the number and length of rows. */
 static bool is_mean_of_rows(const mo_call *call, mo_call_norm *norm)
 {
     const mo_call_reduce *r = &call->u.reduce;
@@ -68,7 +69,8 @@ static bool is_mean_of_rows(const mo_call *call, mo_call_norm *norm)
     return norm->count > 1;
 }
 
-/* Applies step i to (mean + eps)^power, which is in register at. */
+/* Applies step i to (mean + eps)^power, which is in register at; returns false
+ * if the result is not of this form. */
 static bool apply_step(const norm_pass *p, const mo_call *call, int i, int at,
                        root_mean *to)
 {
@@ -106,7 +108,7 @@ static bool apply_step(const norm_pass *p, const mo_call *call, int i, int at,
     }
 }
 
-/* The operand of the call that is no number; of several, the last. */
+/* Returns the last operand of the call that is not a constant number. */
 static int main_operand(const norm_pass *p, const mo_call *call)
 {
     int at = 0;
@@ -186,7 +188,7 @@ static bool is_by_row(const norm_pass *p, const mo_call *call, int r,
            call->u.point.operands[r].elem == MO_ELEM_F32;
 }
 
-/* y = x r, or x over the root. */
+/* Matches y = x r, or y = x / root. */
 static bool match_norm(const norm_pass *p, const mo_plan_call *place, int *x,
                        mo_call_norm *norm)
 {

@@ -32,6 +32,8 @@ typedef struct fusion_state {
 static mo_status init_state(const mo_plan_source *source, mo_exec_plan *plan,
                             fusion_state *f, mo_error *err)
 {
+    mo_fusion_rules *rules = NULL;
+    int n_groups;
     mo_status status = mo_pass_def_use_build(plan, &f->uses, err);
 
     f->plan = plan;
@@ -43,11 +45,7 @@ static mo_status init_state(const mo_plan_source *source, mo_exec_plan *plan,
         return status;
     if (!f->group || !f->dropped)
         return mo_fail_memory(err);
-
-    mo_fusion_rules *rules = NULL;
-    int n_groups;
     status = mo_fusion_rules_load("default", &rules, err);
-
     if (status == MO_OK)
         status = mo_gcof_match(source->placed, rules, f->group, &n_groups, err);
     mo_fusion_rules_free(rules);
@@ -77,7 +75,7 @@ static bool supports_epilogue(const mo_exec_plan *plan, const mo_call *call)
     }
 }
 
-/* Whether results come as long contiguous ranges. */
+/* Returns whether the call writes its result as long contiguous ranges. */
 static bool makes_ranges(const mo_call *call)
 {
     return call->kind == MO_CALL_POINT || call->kind == MO_CALL_MATMUL ||
@@ -85,7 +83,7 @@ static bool makes_ranges(const mo_call *call)
            (call->kind == MO_CALL_CONV && !call->u.conv.transposed);
 }
 
-/* Whether reals are computed as doubles. */
+/* Returns whether the call computes reals as doubles. */
 static bool is_wide(const mo_exec_plan *plan, const mo_call *call)
 {
     mo_elem elem = plan->values[call->out[0]].desc.elem;
@@ -95,7 +93,8 @@ static bool is_wide(const mo_exec_plan *plan, const mo_call *call)
     return program ? mo_point_is_wide(program, elem) : elem == MO_ELEM_F64;
 }
 
-/* Waiting for an operand from another device would delay the first part. */
+/* Returns whether the call reads a value of another device. Fused with it, an
+ * earlier call would wait for that value, too. */
 static bool reads_remote(const mo_exec_plan *plan, const mo_plan_call *call)
 {
     for (int i = 0; i < call->call.n_in; i++)
@@ -125,8 +124,8 @@ static bool may_fuse_items(const fusion_state *f, const mo_plan_call *first,
     return a != MO_PLAN_NONE && b != MO_PLAN_NONE && f->group[a] == f->group[b];
 }
 
-/* Returns whether the program reads operand at exactly where it writes its
- * result. */
+/* Returns whether each element of the result reads operand at only at its own
+ * position. */
 static bool is_aligned(const mo_exec_plan *plan, const mo_call *second, int at)
 {
     const mo_plan_value *from = &plan->values[second->in[at]];
@@ -138,8 +137,8 @@ static bool is_aligned(const mo_exec_plan *plan, const mo_call *second, int at)
            mo_point_access_equal(access, &dense, &to->desc.shape);
 }
 
-/* The producer's value behind value and its views, if there are no other
- * readers. */
+/* Returns the value that value is a view of, through any number of views, or
+ * value itself; MO_PLAN_NONE if one of them has another reader. */
 static int sole_producer(const fusion_state *f, int value)
 {
     while (f->uses.reads[value] == 1 &&
@@ -148,12 +147,13 @@ static int sole_producer(const fusion_state *f, int value)
     return f->uses.reads[value] == 1 ? value : MO_PLAN_NONE;
 }
 
-/* Returns whether the result is independent of its shape but for the number of
- * elements. Layout passes transpose images by their dimensions. */
+/* Returns whether the call stays correct when its result has another shape with
+ * as many elements. Layout passes transpose images by their shape. */
 static bool ignores_shape(const mo_call *call)
 {
     return call->kind == MO_CALL_POINT || call->kind == MO_CALL_MATMUL ||
-           call->kind == MO_CALL_LINEAR || call->kind == MO_CALL_NORM || call->kind == MO_CALL_SOFTMAX;
+           call->kind == MO_CALL_LINEAR || call->kind == MO_CALL_NORM ||
+           call->kind == MO_CALL_SOFTMAX;
 }
 
 /* The call that can take the program of call c as epilogue on operand at, or
@@ -241,7 +241,7 @@ static mo_status fuse_into(fusion_state *f, int p, int c, int at, bool *fused,
     mo_call *second = &f->plan->calls[c].call, joined = *first;
     const mo_tensor_desc *desc = &f->plan->values[second->in[at]].desc;
     mo_point_program program, *whole;
-    mo_status status;
+    int n = first->n_in, *in;
 
     whole = mo_arena_alloc(f->plan->arena, sizeof *whole);
     if (!whole)
@@ -252,25 +252,18 @@ static mo_status fuse_into(fusion_state *f, int p, int c, int at, bool *fused,
         return MO_OK;
 
     /* The operands of first, then those of second but for operand at. */
-    int n = first->n_in;
-    int *in = mo_arena_array(f->plan->arena,
-                             (size_t) first->n_in + (size_t) second->n_in,
-                             sizeof *in);
-
+    in = mo_arena_array(f->plan->arena,
+                        (size_t) first->n_in + (size_t) second->n_in,
+                        sizeof *in);
     if (!in)
-        status = mo_fail_memory(err);
-    else {
-        memcpy(in, first->in, (size_t) first->n_in * sizeof *in);
-        for (int i = 0; i < second->n_in; i++)
-            if (i != at)
-                in[n++] = second->in[i];
-        joined.in = in;
-        joined.n_in = n;
-        joined.out = second->out;
-        status = MO_OK;
-    }
-    if (status != MO_OK)
-        return status;
+        return mo_fail_memory(err);
+    memcpy(in, first->in, (size_t) first->n_in * sizeof *in);
+    for (int i = 0; i < second->n_in; i++)
+        if (i != at)
+            in[n++] = second->in[i];
+    joined.in = in;
+    joined.n_in = n;
+    joined.out = second->out;
     if (first->kind == MO_CALL_POINT) {
         merge_equal_operands(f, &joined, whole, 0, 0);
         joined.u.point = *whole;
@@ -286,25 +279,26 @@ static mo_status fuse_into(fusion_state *f, int p, int c, int at, bool *fused,
     return MO_OK;
 }
 
-/* The operand to fuse with: of several, one that is no program itself and
- * comes last (the sum of two products goes to the later product). */
+/* Returns the operand of call c with whose producer c is fused, or -1.
+ * Producers that are not pointwise are preferred, of these the last one: the
+ * sum of two products goes to the later product. */
 static int choose_operand(const fusion_state *f, int c)
 {
     const mo_call *call = &f->plan->calls[c].call;
     int best = -1, best_base = MO_PLAN_NONE;
-    bool best_works = false;
+    bool best_is_kernel = false;
 
     for (int i = 0; i < call->n_in; i++) {
         int base = fusion_base(f, c, i);
-        bool works = base != MO_PLAN_NONE &&
-                     f->plan->calls[base].call.kind != MO_CALL_POINT;
+        bool is_kernel = base != MO_PLAN_NONE &&
+                         f->plan->calls[base].call.kind != MO_CALL_POINT;
 
-        if (base == MO_PLAN_NONE || works < best_works ||
-            (works == best_works && base < best_base))
+        if (base == MO_PLAN_NONE || is_kernel < best_is_kernel ||
+            (is_kernel == best_is_kernel && base < best_base))
             continue;
         best = i;
         best_base = base;
-        best_works = works;
+        best_is_kernel = is_kernel;
     }
     return best;
 }
@@ -318,7 +312,6 @@ mo_status mo_pass_fuse_pointwise(const mo_plan_source *source,
     assert(plan->n_transfers == 0);
     for (int c = 0; c < plan->n_calls && status == MO_OK; c++) {
         const mo_call *call = &f.plan->calls[c].call;
-        status = MO_OK;
         bool fused = true;
 
         while (status == MO_OK && fused && call->kind == MO_CALL_POINT) {

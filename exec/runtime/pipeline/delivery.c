@@ -121,13 +121,18 @@ void mo_pipeline_deliver(mo_pipeline *p)
 
 void mo_pipeline_deliver_rest(mo_pipeline *p)
 {
+    bool ended = false;
+
+    p->next = p->next_out;
     while (p->next_out < p->next_in) {
         mo_pipeline_outcome *o = &p->outcomes[p->next_out % p->n_outcomes];
 
-        if (o->ready && p->sink_status == MO_OK) {
+        if (o->ready && p->sink_status == MO_OK && !ended) {
             deliver_next(p);
+            p->next = p->next_out;
             continue;
         }
+        ended = p->options->resumes;
         mo_pipeline_clear_outputs(p->plan, o->outputs);
         o->outputs = NULL;
         for (int i = 0; o->inputs && i < mo_pipeline_n_inputs(p); i++)

@@ -86,10 +86,11 @@ static void read_next(mo_pipeline *p, int share, mo_tensor_dense *inputs)
     why.status = o->next(o->context, request, &p->stopped, inputs, &end, &why);
     pthread_mutex_lock(&p->lock);
     p->reading = false;
-    if (end) {
+    /* A run that is resumed reads on where this one has stopped. */
+    if (end && !(p->options->resumes && p->stopped)) {
         close_interrupted(p);
         p->n_requests = p->next_in;
-    } else
+    } else if (!end)
         assign(p, share, inputs, &why);
     pthread_cond_broadcast(&p->changed);
 }

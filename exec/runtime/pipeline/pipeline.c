@@ -212,6 +212,8 @@ mo_status mo_pipeline_run(const mo_exec_plan *plan,
     mo_pipeline p = { .plan = plan,
                       .options = options,
                       .n_requests = options->n_requests,
+                      .next_in = options->first,
+                      .next_out = options->first,
                       .rank = o->transport->rank(o->world) };
     mo_error own = { 0 }, *e = err ? err : &own;
     mo_pipeline_thread *threads = NULL;
@@ -236,7 +238,7 @@ mo_status mo_pipeline_run(const mo_exec_plan *plan,
         status = run_threads(&p, threads, n, e);
     if (p.rank == 0 && p.outcomes)
         mo_pipeline_deliver_rest(&p);
-    if (status == MO_OK && p.sink_status != MO_OK) {
+    if (p.sink_status != MO_OK && (status == MO_OK || options->resumes)) {
         status = p.sink_status;
         *e = p.sink_error;
     }

@@ -75,6 +75,11 @@ typedef struct mo_pipeline_options {
     const mo_run_plan_options *run;
     int n_slots;        /* requests in flight, 1 to MO_PIPELINE_MAX_SLOTS */
     int64_t n_requests; /* at rank 0; with next at most so many */
+    int64_t first;      /* requests before this one were delivered by a run that
+                           has failed */
+    bool resumes;       /* after a failure another run begins with the first
+                           request that is not delivered: nothing behind it is
+                           delivered */
     mo_pipeline_source *source;
     mo_pipeline_next *next; /* or NULL; then instead of source */
     mo_pipeline_sink *sink;
@@ -114,16 +119,20 @@ typedef struct mo_pipeline_copy_result {
 } mo_pipeline_copy_result;
 
 typedef struct mo_pipeline_result {
-    int64_t n_accepted;            /* requests that were taken */
+    int64_t n_accepted; /* requests that were taken */
+    int64_t next;       /* with resumes: the first that was not delivered */
+    int64_t n_requests; /* as in the options; less where the intake has ended */
+    bool is_sunk;       /* the sink has failed */
     int64_t n_completed, n_failed; /* delivered with outputs, without */
     /* Accepted requests that were not delivered, when the run has failed;
      * owned. */
     int64_t *lost;
     int n_lost;
     int interrupt; /* value of *interrupt that ended the intake, or 0 */
-    /* From the intake of the first request to the end of the last; and the
+    /* The intake of the first request, the time from it to the end of the last;
+     * and the
      * mean time between the ends of two requests once the slots are full. */
-    int64_t wall_ns, period_ns;
+    int64_t begin_ns, wall_ns, period_ns;
     int n_steady; /* number of such times; 0: a single request */
     int64_t min_ns, p50_ns, p95_ns, p99_ns; /* latency of a request */
     mo_pipeline_device *devices;            /* by device of the plan; owned */

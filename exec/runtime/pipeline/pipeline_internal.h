@@ -140,6 +140,7 @@ typedef struct mo_pipeline {
     pthread_cond_t changed;
     bool reading;              /* a thread reads the next request of a stream */
     int64_t next_in, next_out; /* the next request to take, to deliver */
+    int64_t next;              /* of the result */
     int64_t n_requests;        /* lowered when the intake ends early */
     atomic_bool stopped;       /* no more is taken */
     int interrupt;             /* by which requests were left out, or 0 */

@@ -8,7 +8,9 @@
 
 int64_t mo_pipeline_first_steady(const mo_pipeline_options *options)
 {
-    return mo_min_i64(options->n_slots, options->n_requests / 2);
+    return options->first +
+           mo_min_i64(options->n_slots,
+                      (options->n_requests - options->first) / 2);
 }
 
 /* Nearest rank. */
@@ -39,6 +41,7 @@ static void summarize_times(const mo_pipeline *p, int64_t *latencies,
     r->p50_ns = percentile(latencies, n, 50);
     r->p95_ns = percentile(latencies, n, 95);
     r->p99_ns = percentile(latencies, n, 99);
+    r->begin_ns = begin;
     r->wall_ns = ends[n - 1] - begin;
     first = mo_min_i64(p->options->n_slots, n / 2);
     r->n_steady = (int) mo_min_i64(n - 1 - first, INT32_MAX);
@@ -92,6 +95,9 @@ mo_status mo_pipeline_summarize(const mo_pipeline *p,
     mo_status status = MO_OK;
 
     r->n_accepted = p->next_in;
+    r->n_requests = p->n_requests;
+    r->next = p->next;
+    r->is_sunk = p->sink_status != MO_OK;
     r->n_completed = p->n_completed;
     r->n_failed = p->n_failed;
     r->interrupt = p->interrupt;

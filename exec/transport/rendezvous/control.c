@@ -57,9 +57,17 @@ bool mo_rdv_control_is_aborted(void *context, mo_error *why)
 {
     mo_rdv_control *control = context;
 
-    for (int r = 0; r < control->params->n_ranks; r++)
+    const mo_rdv_join_options *o = control->options;
+
+    for (int r = 0; r < control->params->n_ranks; r++) {
         if (control->channels[r].conn)
             read_channel(control, r, why);
+        /* The others hear of it from rank 0. */
+        if ((control->params->rank == 0 || r == 0) && o->is_lost &&
+            why->status == MO_OK && o->is_lost(o->context, control->origins[r]))
+            mo_fail(why, MO_E_IO, "rank %d (host %s) is lost",
+                    control->origins[r], control->endpoints[r].host);
+    }
     if (why->status == MO_OK)
         return false;
     if (control->params->rank == 0)

@@ -19,7 +19,9 @@ typedef enum mo_rdv_msg_kind {
     MO_RDV_MSG_HEARTBEAT = 'b', /* sent periodically */
     MO_RDV_MSG_ERROR = 'f', /* this rank has failed: the text is the reason */
     MO_RDV_MSG_DONE = 'y',  /* this rank needs nothing more from any other */
-    MO_RDV_MSG_CLOSE = 'e'  /* this rank closes the connection */
+    MO_RDV_MSG_CLOSE = 'e', /* this rank closes the connection */
+    MO_RDV_MSG_LOSS = 'l'   /* this rank has lost another one: its number, a
+                               blank, and the reason */
 } mo_rdv_msg_kind;
 
 typedef struct mo_rdv_msg_channel {

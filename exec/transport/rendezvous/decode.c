@@ -50,7 +50,7 @@ mo_rdv_decoded mo_rdv_decode_control(const void *bytes, size_t n_bytes,
     const unsigned char *head = bytes;
     size_t length;
 
-    if (n_bytes > 0 && !memchr("bfye", head[0], 4))
+    if (n_bytes > 0 && !memchr("bfyel", head[0], 5))
         return MO_RDV_INVALID;
     if (n_bytes < CONTROL_HEAD_BYTES)
         return MO_RDV_INCOMPLETE;
@@ -64,6 +64,21 @@ mo_rdv_decoded mo_rdv_decode_control(const void *bytes, size_t n_bytes,
     text[length] = '\0';
     *n_used = CONTROL_HEAD_BYTES + length;
     return MO_RDV_DECODED;
+}
+
+mo_status mo_rdv_decode_loss(const char *text, int n_ranks, int *rank,
+                             const char **reason, mo_error *err)
+{
+    size_t length = strspn(text, "0123456789");
+    int64_t number = 0;
+
+    for (size_t i = 0; i < length && number < n_ranks; i++)
+        number = 10 * number + (text[i] - '0');
+    if (length == 0 || text[length] != ' ' || number >= n_ranks)
+        return mo_fail(err, MO_E_IO, "a loss of no rank");
+    *rank = (int) number;
+    *reason = text + length + 1;
+    return MO_OK;
 }
 
 mo_status mo_rdv_decode_flag(uint8_t byte, bool *flag, mo_error *err)

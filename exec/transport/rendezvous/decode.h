@@ -9,13 +9,15 @@
  * in a form that follows "rank 3 sends": "an endpoint of 9 addresses".
  *
  * All decoders of the wire, one for each message:
- *   rendezvous/decode.h  mo_rdv_decode_endpoint, _control, _flag, _clock, _rank
+ *   rendezvous/decode.h  mo_rdv_decode_endpoint, _control, _loss, _flag,
+ *                        _clock, _rank
  *   tcp/tcp_internal.h   mo_tcp_decode_header
  *   runtime/gather.h     mo_run_decode_record, _timestamps, _durations
  *   runtime/pipeline/pipeline_internal.h  mo_pipeline_decode_start, _done
  *   measure/host_load.h  mo_measure_decode_load
  *   discover/discover.h  mo_discover_decode_inventory
  *   driver/exec/exchange_units.h  mo_exec_decode_fit
+ *   driver/exec/recover.h  mo_exec_decode_placement
  */
 #ifndef MO_EXEC_TRANSPORT_RENDEZVOUS_DECODE_H
 #define MO_EXEC_TRANSPORT_RENDEZVOUS_DECODE_H
@@ -43,6 +45,11 @@ mo_rdv_decoded mo_rdv_decode_control(const void *bytes, size_t n_bytes,
                                      mo_rdv_msg_kind *kind,
                                      char text[MO_RDV_MSG_TEXT_SIZE],
                                      size_t *n_used);
+
+/* The text of a loss: "2 rank 2 is gone" gives rank 2 of 0 to n_ranks - 1, and
+ * the reason, which is borrowed. */
+mo_status mo_rdv_decode_loss(const char *text, int n_ranks, int *rank,
+                             const char **reason, mo_error *err);
 
 /* A byte that is 0 or 1; a bool must never be received in place. */
 mo_status mo_rdv_decode_flag(uint8_t byte, bool *flag, mo_error *err);

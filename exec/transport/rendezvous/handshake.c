@@ -43,15 +43,24 @@ void mo_rdv_format_job(const mo_rdv_params *params,
     memset(job, 0, MO_RDV_JOB_NAME_SIZE);
     if (!params->has_token)
         snprintf(job, MO_RDV_JOB_NAME_SIZE, "%s", params->token);
+    /* A rank that was stopped before a loss belongs to no later epoch. */
+    if (params->epoch > 0) {
+        size_t length = strnlen(job, MO_RDV_JOB_NAME_SIZE - 16);
+
+        memset(job + length, 0, MO_RDV_JOB_NAME_SIZE - length);
+        snprintf(job + length, MO_RDV_JOB_NAME_SIZE - length, "#%d",
+                 params->epoch);
+    }
 }
 
 mo_status mo_rdv_credentials_new(const mo_rdv_params *params,
                                  const uint8_t salt[MO_SECURE_SALT_BYTES],
+                                 mo_rdv_key *key,
                                  mo_secure_credentials **credentials,
                                  mo_error *err)
 {
-    uint8_t key[MO_SECURE_KEY_BYTES];
-    mo_status status;
+    mo_rdv_key own = { .is_set = false };
+    mo_status status = MO_OK;
 
     *credentials = NULL;
     switch (mo_rdv_security_of(params)) {
@@ -64,10 +73,16 @@ mo_status mo_rdv_credentials_new(const mo_rdv_params *params,
     case MO_RDV_SECURITY_TOKEN:
         break;
     }
-    status = mo_secure_derive_key(params->token, salt, key, err);
+    if (!key)
+        key = &own;
+    if (!key->is_set || memcmp(key->salt, salt, sizeof key->salt) != 0) {
+        status = mo_secure_derive_key(params->token, salt, key->key, err);
+        memcpy(key->salt, salt, sizeof key->salt);
+        key->is_set = status == MO_OK;
+    }
     if (status == MO_OK)
-        status = mo_secure_credentials_from_key(key, credentials, err);
-    explicit_bzero(key, sizeof key);
+        status = mo_secure_credentials_from_key(key->key, credentials, err);
+    explicit_bzero(&own, sizeof own);
     return status;
 }
 

@@ -77,9 +77,11 @@ void mo_rdv_format_job(const mo_rdv_params *params,
                        char job[MO_RDV_JOB_NAME_SIZE]);
 
 /* Makes the credentials of this rank, which the caller frees: NULL without
- * security. The salt is that of rank 0. */
+ * security. The salt is that of rank 0; key, unless it is NULL, keeps the key
+ * of the last one. */
 mo_status mo_rdv_credentials_new(const mo_rdv_params *params,
                                  const uint8_t salt[MO_SECURE_SALT_BYTES],
+                                 mo_rdv_key *key,
                                  mo_secure_credentials **credentials,
                                  mo_error *err);
 
@@ -115,6 +117,8 @@ typedef struct mo_rdv_control {
     const mo_rdv_endpoint *endpoints;
     mo_rdv_msg_channel *channels; /* by rank; closed where there is none */
     bool *done; /* by rank: DONE was received, or there is no connection */
+    const mo_rdv_join_options *options;
+    const int *origins; /* by rank: what options->is_lost takes */
 } mo_rdv_control;
 
 /* Reads pending messages; returns true, with *why, when a rank has failed or

@@ -123,14 +123,28 @@ static mo_status connect_all(mo_rdv_control *control,
     return status;
 }
 
+int mo_rdv_join_count(const mo_rdv_endpoint *endpoints, int n)
+{
+    int count = 0;
+
+    for (int r = 0; r < n; r++)
+        count += endpoints[r].port > 0;
+    return count;
+}
+
 static mo_status init_control(const mo_rdv_params *params,
+                              const mo_rdv_join_options *options,
+                              const int *origins,
                               const mo_rdv_endpoint *endpoints,
                               mo_secure_channel *const *control_channels,
                               mo_rdv_control *control, mo_error *err)
 {
     size_t n = (size_t) params->n_ranks;
 
-    *control = (mo_rdv_control){ .params = params, .endpoints = endpoints };
+    *control = (mo_rdv_control){ .params = params,
+                                 .endpoints = endpoints,
+                                 .options = options,
+                                 .origins = origins };
     control->channels = calloc(n, sizeof *control->channels);
     control->done = calloc(n, sizeof *control->done);
     if (!control->channels || !control->done)
@@ -140,6 +154,52 @@ static mo_status init_control(const mo_rdv_params *params,
         control->done[r] = !control_channels[r];
     }
     return MO_OK;
+}
+
+/* Joins the ranks that have come, numbered anew. control_channels: by rank;
+ * freed in any case. */
+static mo_status connect_present(const mo_rdv_params *params,
+                                 const mo_rdv_join_options *options,
+                                 int listener, const mo_rdv_endpoint *endpoints,
+                                 mo_secure_channel **control_channels,
+                                 mo_secure_channel **channels, mo_error *err)
+{
+    size_t room = (size_t) params->n_ranks;
+    mo_rdv_endpoint *present = calloc(room, sizeof *present);
+    int *origins = calloc(room, sizeof *origins);
+    mo_rdv_params own = *params;
+    mo_rdv_control control = { .params = NULL };
+    mo_status status = present && origins ? MO_OK : mo_fail_memory(err);
+    int n = 0;
+
+    for (int r = 0; r < params->n_ranks && status == MO_OK; r++) {
+        if (endpoints[r].port <= 0)
+            continue;
+        if (r == params->rank)
+            own.rank = n;
+        present[n] = endpoints[r];
+        origins[n] = r;
+        control_channels[n] = control_channels[r];
+        if (n < r)
+            control_channels[r] = NULL;
+        n++;
+    }
+    own.n_ranks = n > 0 ? n : params->n_ranks;
+    if (status == MO_OK)
+        status = init_control(&own, options, origins, present, control_channels,
+                              &control, err);
+    if (status == MO_OK && n > 1)
+        status = connect_all(&control, options, listener, channels, err);
+    for (int r = 0; r < own.n_ranks; r++)
+        if (control.channels && control.done)
+            mo_rdv_msg_channel_close(&control.channels[r]);
+        else
+            mo_secure_channel_free(control_channels[r]);
+    free(control.channels);
+    free(control.done);
+    free(origins);
+    free(present);
+    return status;
 }
 
 static mo_status rendezvous(const mo_rdv_params *params,
@@ -158,22 +218,9 @@ static mo_status rendezvous(const mo_rdv_params *params,
                                       control_channels, err)
                  : mo_rdv_join_client(params, options, endpoints,
                                       &control_channels[0], err);
-    if (status == MO_OK) {
-        /* control_channels: by rank; freed in any case. */
-        mo_rdv_control control;
-        status =
-            init_control(params, endpoints, control_channels, &control, err);
-
-        if (status == MO_OK)
-            status = connect_all(&control, options, listener, channels, err);
-        for (int r = 0; r < params->n_ranks; r++)
-            if (control.channels && control.done)
-                mo_rdv_msg_channel_close(&control.channels[r]);
-            else
-                mo_secure_channel_free(control_channels[r]);
-        free(control.channels);
-        free(control.done);
-    }
+    if (status == MO_OK)
+        status = connect_present(params, options, listener, endpoints,
+                                 control_channels, channels, err);
     free(control_channels);
     return status;
 }

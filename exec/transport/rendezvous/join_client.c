@@ -18,6 +18,7 @@ static const int64_t retry_ns = 50000000, answer_ns = 3000000000,
 
 typedef struct client {
     const mo_rdv_params *params;
+    const mo_rdv_join_options *options;
     int64_t deadline_ns;
     mo_rdv_endpoint *endpoints;
     mo_secure_channel *channel;
@@ -162,8 +163,8 @@ static mo_status greet(client *c, mo_error *err)
             memcmp(c->salt, theirs.salt, sizeof c->salt) != 0) {
             mo_secure_credentials_free(c->credentials);
             memcpy(c->salt, theirs.salt, sizeof c->salt);
-            status = mo_rdv_credentials_new(c->params, c->salt, &c->credentials,
-                                            err);
+            status = mo_rdv_credentials_new(c->params, c->salt, c->options->key,
+                                            &c->credentials, err);
             c->is_final = status != MO_OK;
         }
         if (status == MO_OK)
@@ -221,7 +222,9 @@ static mo_status wait_for_endpoints(const client *c, double seconds,
 
             c->endpoints[c->params->rank] = own;
             for (int r = 0; r < c->params->n_ranks; r++)
-                if (mo_rdv_decode_endpoint(&c->endpoints[r],
+                if (!(c->options->is_lost && r > 0 &&
+                      c->endpoints[r].port == 0) &&
+                    mo_rdv_decode_endpoint(&c->endpoints[r],
                                            sizeof *c->endpoints,
                                            &c->endpoints[r], &why) != MO_OK)
                     return mo_fail(
@@ -247,7 +250,7 @@ mo_status mo_rdv_join_client(const mo_rdv_params *params,
                              mo_rdv_endpoint *endpoints,
                              mo_secure_channel **channel, mo_error *err)
 {
-    client c = { .params = params, .endpoints = endpoints };
+    client c = { .params = params, .options = options, .endpoints = endpoints };
     mo_error why = { 0 };
     mo_status status;
 
@@ -262,7 +265,8 @@ mo_status mo_rdv_join_client(const mo_rdv_params *params,
             nanosleep(&delay, NULL);
         }
     } while (status != MO_OK && !c.is_final &&
-             mo_stop_clock_ns() < c.deadline_ns);
+             mo_stop_clock_ns() < c.deadline_ns &&
+             !(options->is_lost && options->is_lost(options->context, 0)));
     if (status == MO_OK)
         status = wait_for_endpoints(&c, options->seconds, &why);
     if (status == MO_OK) {

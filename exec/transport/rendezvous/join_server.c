@@ -166,6 +166,10 @@ static mo_rdv_pending_action check_hello(server *s,
                       "or to none",
                       hello->plain_values ? "given" : "not given",
                       params->plain ? "" : " not");
+    if (s->options->is_lost &&
+        s->options->is_lost(s->options->context, (int) hello->rank))
+        return refuse(s, conn, hello->rank,
+                      "was lost, and the job goes on without it");
     if (s->channels[hello->rank])
         return refuse(s, conn, hello->rank,
                       "has come already, from host %s: give each process a "
@@ -247,6 +251,25 @@ static mo_status fail_missing(server *s, int missing, mo_error *err)
                    s->params->n_ranks);
 }
 
+static bool is_lost(const server *s, int rank)
+{
+    const mo_rdv_join_options *o = s->options;
+
+    return o->is_lost && o->is_lost(o->context, rank);
+}
+
+/* Forgets ranks that have come and were lost then, or will come again. */
+static void drop_lost(server *s)
+{
+    for (int r = 1; r < s->params->n_ranks; r++)
+        if (s->channels[r] &&
+            (is_lost(s, r) || mo_secure_channel_is_closed(s->channels[r]))) {
+            mo_secure_channel_free(s->channels[r]);
+            s->channels[r] = NULL;
+            s->endpoints[r] = (mo_rdv_endpoint){ .port = 0 };
+        }
+}
+
 static mo_status wait_for_all(server *s, mo_rdv_pending_conns *pending,
                               mo_error *err)
 {
@@ -256,16 +279,21 @@ static mo_status wait_for_all(server *s, mo_rdv_pending_conns *pending,
     while (status == MO_OK) {
         int wait_ms = mo_rdv_timeout_ms(s->deadline_ns, poll_ns), missing = 1;
 
-        while (missing < n_ranks && s->channels[missing])
+        if (s->options->is_lost)
+            drop_lost(s);
+        while (missing < n_ranks &&
+               (s->channels[missing] || is_lost(s, missing)))
             missing++;
         if (missing >= n_ranks)
             return MO_OK;
-        for (int r = 1; r < n_ranks; r++)
+        for (int r = 1; r < n_ranks && !s->options->is_lost; r++)
             if (s->channels[r] && mo_secure_channel_is_closed(s->channels[r]))
                 return mo_fail(err, MO_E_IO,
                                "rank %d (host %s) is gone: it was killed, or "
                                "has failed",
                                r, s->endpoints[r].host);
+        if (s->options->is_lost && wait_ms == 0)
+            wait_ms = 1;
         if (wait_ms == 0)
             return fail_missing(s, missing, err);
         status = mo_rdv_pending_conns_poll(pending, wait_ms, err);
@@ -287,11 +315,12 @@ static mo_status accept_all(server *s, int listener, mo_error *err)
         status = wait_for_all(s, &pending, err);
     send_deadline_ns = mo_stop_clock_ns() + send_ns;
     for (int r = 1; r < n_ranks && status == MO_OK; r++)
-        if (!mo_rdv_send_all(s->channels[r], &welcome, sizeof welcome,
-                             send_deadline_ns) ||
-            !mo_rdv_send_all(s->channels[r], s->endpoints,
-                             (size_t) n_ranks * sizeof *s->endpoints,
-                             send_deadline_ns))
+        if (s->channels[r] &&
+            (!mo_rdv_send_all(s->channels[r], &welcome, sizeof welcome,
+                              send_deadline_ns) ||
+             !mo_rdv_send_all(s->channels[r], s->endpoints,
+                              (size_t) n_ranks * sizeof *s->endpoints,
+                              send_deadline_ns)))
             status = mo_fail(err, MO_E_IO, "rank %d (host %s) is gone", r,
                              s->endpoints[r].host);
     /* Sends the reason of the failure to connected clients, and for a while to
@@ -309,7 +338,8 @@ static mo_status accept_all(server *s, int listener, mo_error *err)
                 s->channels[i] = NULL;
                 s->notified[i] = true;
             }
-        if (deadline_ns > s->deadline_ns)
+        /* Ranks that are left come again. */
+        if (deadline_ns > s->deadline_ns || s->options->is_lost)
             deadline_ns = s->deadline_ns;
         while (r < n_ranks &&
                (s->notified[r] ||
@@ -351,13 +381,15 @@ mo_status mo_rdv_join_server(const mo_rdv_params *params,
         status = mo_fail(&why, MO_E_IO, "rank 0 cannot listen at port %d: %s",
                          params->port, strerror(errno));
     mo_rdv_preamble_init(&s.preamble, params);
-    if (status == MO_OK)
+    if (options->key && options->key->is_set)
+        memcpy(s.preamble.salt, options->key->salt, sizeof s.preamble.salt);
+    else if (status == MO_OK)
         status =
             mo_secure_random(s.preamble.salt, sizeof s.preamble.salt, &why);
     /* The key is derived once for all connections: scrypt is slow. */
     if (status == MO_OK)
-        status = mo_rdv_credentials_new(params, s.preamble.salt, &s.credentials,
-                                        &why);
+        status = mo_rdv_credentials_new(params, s.preamble.salt, options->key,
+                                        &s.credentials, &why);
     s.deadline_ns = mo_stop_clock_ns() + (int64_t) (options->seconds * 1e9);
     if (status == MO_OK)
         status = accept_all(&s, listener, &why);

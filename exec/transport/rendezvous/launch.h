@@ -25,6 +25,7 @@ typedef struct mo_rdv_params {
     const char *source; /* source of the rank: "--rank", "torchrun", ... */
     bool from_options;  /* from options or MOIRAI_ variables */
     int rank, n_ranks;  /* 0 of 1: a single process */
+    int epoch;          /* how often ranks were lost; a join is of one epoch */
     /* Address of rank 0: a host and a port, or, with all ranks on one machine,
      * an abstract socket name; then host is empty. */
     char host[MO_RDV_HOST_SIZE];

@@ -199,8 +199,9 @@ static int connect_endpoint(const mo_rdv_endpoint *own,
     return fd;
 }
 
-/* The identity of a connecting rank: neither can its connection be taken for
- * another, nor be answered by another rank. */
+/* Identity of a connection: the accepting rank checks all three numbers, so
+ * that a connection cannot be redirected to another rank or used as another
+ * kind. */
 static const char identity_format[] = "moirai mesh from %d to %d kind %d";
 
 static void format_identity(char identity[MO_SECURE_IDENTITY_SIZE], int from,
@@ -280,13 +281,13 @@ static mo_status connect_rank(connecting *c, int r, int kind, mo_error *err)
         return mo_fail_memory(err);
     if (why.status == MO_E_INPUT)
         return mo_fail(err, MO_E_IO,
-                       "what answers for rank %d (host %s) at port %d is of "
-                       "another job, or altered on the way: it %s",
+                       "the connection to rank %d (host %s) at port %d belongs "
+                       "to another job, or was altered on the way: the peer %s",
                        r, other->host, (int) other->port,
                        mo_secure_channel_failure(*channel));
     return mo_fail(err, MO_E_IO,
-                   "rank %d (host %s) cannot be reached at port %d: see that "
-                   "it is still there, and that no firewall is between it and "
+                   "rank %d (host %s) cannot be reached at port %d: check that "
+                   "it is running, and that no firewall is between it and "
                    "host %s",
                    r, other->host, (int) other->port, own->host);
 }
@@ -371,8 +372,8 @@ static mo_status accept_until(mo_rdv_pending_conns *pending,
         status = check_abort(m, c->channels, err);
         if (status == MO_OK && wait_ms == 0)
             return mo_fail(err, MO_E_IO,
-                           "rank %d (host %s) has not called in time: see "
-                           "that it is still there, and that no firewall is "
+                           "rank %d (host %s) has not connected in time: "
+                           "check that it is running, and that no firewall is "
                            "between it and host %s",
                            missing, m->endpoints[missing].host,
                            m->endpoints[m->rank].host);

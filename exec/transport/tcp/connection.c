@@ -276,7 +276,7 @@ static void fail_protocol(mo_tcp_world *world, mo_tcp_conn *conn,
             "everywhere, and start all ranks with the same command",
             peer, world->job.endpoints[peer].host, arg);
     atomic_store(&conn->broken_ns, mo_stop_clock_ns());
-    mo_transport_job_fail(&world->job, &why);
+    mo_transport_job_fail_peer(&world->job, peer, &why);
 }
 
 /* Returns the transfer of the current header if it belongs to this connection

@@ -121,7 +121,7 @@ static void check_partial(mo_tcp_world *world, const struct pollfd *polled,
                 "more of it for %.0f s: see what is between the two machines",
                 r, world->job.endpoints[r].host,
                 (double) conn->waited_ns * 1e-9);
-        mo_transport_job_fail(&world->job, &why);
+        mo_transport_job_fail_peer(&world->job, r, &why);
         return;
     }
 }
@@ -154,7 +154,7 @@ static void check_conns(mo_tcp_world *world, const struct pollfd *polled,
             mo_fail(&why, MO_E_IO, "rank %d (host %s) %s", r,
                     world->job.endpoints[r].host,
                     mo_secure_channel_failure(channel));
-            mo_transport_job_fail(&world->job, &why);
+            mo_transport_job_fail_peer(&world->job, r, &why);
             return;
         }
         if (broken == 0 || now - broken < report_delay_ns ||
@@ -164,7 +164,7 @@ static void check_conns(mo_tcp_world *world, const struct pollfd *polled,
         mo_fail(&why, MO_E_IO,
                 "the connection with rank %d (host %s) has broken", r,
                 world->job.endpoints[r].host);
-        mo_transport_job_fail(&world->job, &why);
+        mo_transport_job_fail_peer(&world->job, r, &why);
         return;
     }
     check_partial(world, polled, elapsed_ns);

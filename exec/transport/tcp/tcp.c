@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "exec/transport/failure_detector.h"
 #include "exec/transport/local_copy.h"
@@ -12,6 +13,10 @@
 
 /* Connections between two ranks: for the failure detector, and for data. */
 enum { CONTROL, DATA, N_KINDS };
+
+/* Attempts of rank 0 to join the ranks that are left, and the time between two
+ * of them; seconds that no join takes. */
+enum { MIN_ATTEMPTS = 20, RETRY_NS = 50000000, NEVER_S = 1 << 30 };
 
 /* The error for a signal before the ranks are connected; mo_rdv_join() reports
  * all other cases. */
@@ -22,25 +27,100 @@ static void describe_missing(void *context, mo_error *why)
             "stopped before all ranks had come: start all of them");
 }
 
-static mo_status connect_all(mo_tcp_world *world,
+/* With a world that has lost ranks: its failure detector goes on. */
+static bool is_lost(void *context, int rank)
+{
+    mo_tcp_world *lost = context;
+
+    return mo_failure_detector_peer_of(lost->job.detector, rank).lost;
+}
+
+/* Whether a rank waits in vain for rank 0, which has ended or given it up. */
+static bool is_left_alone(mo_tcp_world *lost)
+{
+    mo_failure_detector *detector = lost->job.detector;
+    const mo_failure_detector_peer first =
+        mo_failure_detector_peer_of(detector, 0);
+
+    return lost->job.rank != 0 &&
+           (first.lost || first.done || is_lost(lost, lost->job.rank));
+}
+
+/* Joins, after a loss again until all that are left have come. */
+static mo_status join(mo_tcp_world *world, mo_tcp_world *lost,
+                      const mo_transport_world_options *options,
+                      mo_rdv_endpoint *endpoints, mo_secure_channel **channels,
+                      mo_error *err)
+{
+    const mo_rdv_join_options join = { .seconds = world->job.join_timeout_s,
+                                       .n_kinds = N_KINDS,
+                                       .note = options ? options->note : NULL,
+                                       .is_lost = lost ? is_lost : NULL,
+                                       .context = lost,
+                                       .key = world->job.tolerates_losses
+                                                  ? &world->key
+                                                  : NULL };
+    const struct timespec delay = { .tv_nsec = RETRY_NS };
+    int attempts = MIN_ATTEMPTS + world->params.n_ranks;
+    mo_error why = { 0 };
+    mo_status status;
+
+    for (;;) {
+        status = mo_rdv_join(&world->params, &join, endpoints, channels, &why);
+        if (status == MO_OK || !lost || status == MO_E_MEMORY ||
+            is_left_alone(lost) || (world->params.rank == 0 && --attempts == 0))
+            break;
+        nanosleep(&delay, NULL);
+        why = (mo_error){ 0 };
+    }
+    if (status != MO_OK && err)
+        *err = why;
+    return status;
+}
+
+/* Numbers the ranks that have come: the others have no port. */
+static mo_status number_ranks(mo_tcp_world *world, const mo_tcp_world *lost,
+                              const mo_rdv_endpoint *endpoints, mo_error *err)
+{
+    mo_transport_job *job = &world->job;
+    int n = 0;
+
+    job->endpoints =
+        calloc((size_t) world->params.n_ranks, sizeof *job->endpoints);
+    job->origins = calloc((size_t) world->params.n_ranks, sizeof *job->origins);
+    if (!job->endpoints || !job->origins)
+        return mo_fail_memory(err);
+    for (int r = 0; r < world->params.n_ranks; r++) {
+        if (endpoints[r].port <= 0)
+            continue;
+        if (r == world->params.rank)
+            job->rank = n;
+        job->endpoints[n] = endpoints[r];
+        job->origins[n++] = lost ? mo_transport_job_origin(&lost->job, r) : r;
+    }
+    job->n_ranks = n;
+    world->params.rank = job->rank;
+    world->params.n_ranks = n;
+    return MO_OK;
+}
+
+static mo_status connect_all(mo_tcp_world *world, mo_tcp_world *lost,
                              const mo_transport_world_options *options,
+                             mo_rdv_endpoint *endpoints,
                              mo_secure_channel **channels, mo_error *err)
 {
-    const mo_rdv_join_options join = { .seconds = world->job.peer_timeout_s,
-                                       .n_kinds = N_KINDS,
-                                       .note = options ? options->note : NULL };
-    int n = world->job.n_ranks;
-    mo_status status =
-        mo_rdv_join(&world->params, &join, world->job.endpoints, channels, err);
+    mo_status status = join(world, lost, options, endpoints, channels, err);
+    int n;
 
     if (status != MO_OK)
         return status;
-    world->conns = calloc((size_t) n, sizeof *world->conns);
+    status = number_ranks(world, lost, endpoints, err);
+    n = world->job.n_ranks;
+    if (status == MO_OK)
+        world->conns = calloc((size_t) n, sizeof *world->conns);
     if (!world->conns) {
-        for (int r = 0; r < n; r++) {
-            mo_secure_channel_free(channels[DATA * n + r]);
-            mo_secure_channel_free(channels[CONTROL * n + r]);
-        }
+        for (int i = 0; i < N_KINDS * world->params.n_ranks; i++)
+            mo_secure_channel_free(channels[i]);
         return mo_fail_memory(err);
     }
     for (int r = 0; r < n; r++)
@@ -49,18 +129,19 @@ static mo_status connect_all(mo_tcp_world *world,
         &world->job, channels + (ptrdiff_t) CONTROL * n, err);
 }
 
-static mo_status join_ranks(mo_tcp_world *world,
+static mo_status join_ranks(mo_tcp_world *world, mo_tcp_world *lost,
                             const mo_transport_world_options *options,
                             mo_error *err)
 {
-    size_t n = (size_t) world->job.n_ranks;
+    size_t n = (size_t) world->params.n_ranks;
     mo_secure_channel **channels = calloc(n * N_KINDS, sizeof *channels);
-    mo_status status;
+    mo_rdv_endpoint *endpoints = calloc(n, sizeof *endpoints);
+    mo_status status =
+        channels && endpoints
+            ? connect_all(world, lost, options, endpoints, channels, err)
+            : mo_fail_memory(err);
 
-    world->job.endpoints = calloc(n, sizeof *world->job.endpoints);
-    status = channels && world->job.endpoints
-                 ? connect_all(world, options, channels, err)
-                 : mo_fail_memory(err);
+    free(endpoints);
     free(channels);
     return status == MO_OK ? mo_tcp_io_thread_start(world, err) : status;
 }
@@ -77,11 +158,14 @@ static void free_world(mo_tcp_world *world)
     mo_transport_job_destroy(&world->job);
     pthread_mutex_destroy(&world->plan_lock);
     pthread_mutex_destroy(&world->barrier_lock);
+    explicit_bzero(&world->key, sizeof world->key);
     free(world);
 }
 
-mo_status mo_tcp_open(const mo_transport_world_options *options,
-                      mo_transport_world **handle, mo_error *err)
+/* lost: the world that this one follows, or NULL. */
+static mo_status open_world(const mo_transport_world_options *options,
+                            mo_tcp_world *lost, mo_transport_world **handle,
+                            mo_error *err)
 {
     const mo_rdv_launch_options none = { 0 };
     mo_tcp_world *w = calloc(1, sizeof *w);
@@ -93,30 +177,66 @@ mo_status mo_tcp_open(const mo_transport_world_options *options,
     pthread_mutex_init(&w->plan_lock, NULL);
     pthread_mutex_init(&w->barrier_lock, NULL);
     status = mo_transport_job_init(&w->job, options, err);
-    if (status == MO_OK)
+    if (lost) {
+        w->params = lost->params;
+        w->key = lost->key;
+        w->params.epoch++;
+    } else if (status == MO_OK)
         status = mo_rdv_params_resolve(options ? &options->launch : &none,
                                        &w->params, err);
-    if (status == MO_OK)
+    if (status == MO_OK && !lost)
         status = mo_rdv_params_check(&w->params, options ? options->note : NULL,
                                      err);
     if (status == MO_OK) {
         w->job.rank = w->params.rank;
         w->job.n_ranks = w->params.n_ranks;
-        /* mo_rdv_join() has its own deadlines: this one is never reached. */
-        status = mo_transport_job_start_detector(&w->job, options,
-                                                 10 * w->job.peer_timeout_s,
+        /* join() has its own deadlines: this one is never reached. */
+        status = mo_transport_job_start_detector(&w->job, options, NEVER_S,
                                                  describe_missing, err);
     }
     if (status == MO_OK)
-        status = join_ranks(w, options, err);
+        status = join_ranks(w, lost, options, err);
     if (status == MO_OK) {
         *handle = (mo_transport_world *) w;
         return MO_OK;
     }
-    if (w->job.detector)
+    if (w->job.detector && !lost)
         mo_transport_job_abort_open(&w->job, err);
     free_world(w);
     return status;
+}
+
+mo_status mo_tcp_open(const mo_transport_world_options *options,
+                      mo_transport_world **handle, mo_error *err)
+{
+    return open_world(options, NULL, handle, err);
+}
+
+bool mo_tcp_loss(mo_transport_world *handle, mo_transport_loss *loss)
+{
+    return mo_transport_job_loss(&mo_tcp_world_of(handle)->job, loss);
+}
+
+mo_status mo_tcp_reopen(mo_transport_world *handle,
+                        const mo_transport_world_options *options,
+                        mo_transport_world **world, mo_error *err)
+{
+    mo_tcp_world *lost = mo_tcp_world_of(handle);
+    mo_status status = open_world(options, lost, world, err);
+
+    if (status == MO_OK || lost->job.rank == 0)
+        return status;
+    if (mo_failure_detector_peer_of(lost->job.detector, 0).done)
+        return MO_OK;
+    /* What became of rank 0 says more than that it does not answer. */
+    return is_left_alone(lost)
+               ? mo_failure_detector_left_alone(lost->job.detector, err)
+               : status;
+}
+
+int mo_tcp_origin(const mo_transport_world *handle, int rank)
+{
+    return mo_transport_job_origin(&mo_tcp_world_of_const(handle)->job, rank);
 }
 
 void mo_tcp_close(mo_transport_world *handle)
@@ -136,8 +256,9 @@ mo_status mo_tcp_settle(mo_transport_world *handle, mo_error *err)
     mo_tcp_world *world = mo_tcp_world_of(handle);
     mo_status status = mo_failure_detector_await_done(world->job.detector, err);
 
+    /* Rank 0 has all results, and needs nothing more of a rank that is lost. */
     if (status != MO_OK)
-        return status;
+        return mo_transport_job_loss(&world->job, NULL) ? MO_OK : status;
     atomic_store(&world->closing, true);
     mo_failure_detector_ignore_peers(world->job.detector);
     /* The failure may have been detected before that. */
@@ -325,6 +446,9 @@ const mo_transport mo_transport_tcp = {
     .open = mo_tcp_open,
     .close = mo_tcp_close,
     .settle = mo_tcp_settle,
+    .loss = mo_tcp_loss,
+    .reopen = mo_tcp_reopen,
+    .origin = mo_tcp_origin,
     .n_ranks = mo_tcp_n_ranks,
     .rank = mo_tcp_rank,
     .begin = mo_tcp_begin,

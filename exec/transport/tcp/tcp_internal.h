@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "exec/transport/rendezvous/join.h"
 #include "exec/transport/rendezvous/launch.h"
 #include "exec/transport/job.h"
 #include "exec/transport/transport.h"
@@ -94,6 +95,7 @@ typedef struct mo_tcp_world {
     mo_tcp_extension *extension; /* NULL: none */
     bool *peer_has_extension; /* by rank: it has an extension; from begin on */
     mo_rdv_params params;
+    mo_rdv_key key;     /* kept for a join after a loss */
     mo_tcp_conn *conns; /* by rank */
 
     pthread_t thread;
@@ -185,6 +187,11 @@ mo_status mo_tcp_open(const mo_transport_world_options *options,
                       mo_transport_world **handle, mo_error *err);
 void mo_tcp_close(mo_transport_world *handle);
 mo_status mo_tcp_settle(mo_transport_world *handle, mo_error *err);
+bool mo_tcp_loss(mo_transport_world *handle, mo_transport_loss *loss);
+mo_status mo_tcp_reopen(mo_transport_world *lost,
+                        const mo_transport_world_options *options,
+                        mo_transport_world **world, mo_error *err);
+int mo_tcp_origin(const mo_transport_world *handle, int rank);
 int mo_tcp_n_ranks(const mo_transport_world *handle);
 int mo_tcp_rank(const mo_transport_world *handle);
 mo_status mo_tcp_begin(mo_transport_world *handle, const mo_exec_plan *plan,

@@ -11,6 +11,7 @@
 #include "solvers/search/driver/case_split.h"
 #include "solvers/search/driver/priced_bound.h"
 #include "solvers/search/exact/exact.h"
+#include "solvers/search/period/period_certificate.h"
 
 enum {
     PRICE_BITS = 32,
@@ -265,7 +266,12 @@ const mo_proof_rules mo_search_proof_rules = {
             [MO_PROOF_COLGEN] = refute_by_columns,
             [MO_PROOF_EXACT] = refute_exactly,
             [MO_PROOF_SPAN] = refute_exactly,
-            [MO_PROOF_CASES] = refute_by_cases },
+            [MO_PROOF_CASES] = refute_by_cases,
+            [MO_PROOF_LAGRANGIAN] = mo_period_prove_lagrangian,
+            [MO_PROOF_BRANCH] = mo_period_prove_branch,
+            [MO_PROOF_PACKING] = mo_period_prove_packing,
+            [MO_PROOF_SETS] = mo_period_prove_sets,
+            [MO_PROOF_ENUMERATE] = mo_period_prove_enumeration },
     .priced = find_priced_load
 };
 
@@ -446,6 +452,11 @@ static mo_status collect(certifier *c, mo_error *err)
         status = add_spans(c, err);
     if (status == MO_OK && !fault)
         status = add_prices(c, err);
+    if (status == MO_OK && s->colocation_ns > 0)
+        status = mo_proof_add(c->proof,
+                              (mo_proof_entry){ .kind = MO_PROOF_COLOCATION,
+                                                .value_ns = s->colocation_ns },
+                              s->colocation_effort, 2, err);
     if (status == MO_OK && s->whole_ns > 0)
         status = mo_proof_add(
             c->proof,
@@ -472,55 +483,77 @@ static void keep_entries(mo_proof *proof, const bool *needed,
     proof->n = n;
 }
 
-/* Takes away the entry of the whole, the last one: repeating it takes as long
- * as the search took for it and gives the same. */
-static bool take_whole(mo_proof *proof, mo_proof_entry *whole)
+/* Takes away the last entry if it is of that kind. */
+static bool take_last(mo_proof *proof, mo_proof_kind kind, mo_proof_entry *e)
 {
-    if (proof->n == 0 || proof->entries[proof->n - 1].kind != MO_PROOF_WHOLE)
+    if (proof->n == 0 || proof->entries[proof->n - 1].kind != kind)
         return false;
-    *whole = proof->entries[--proof->n];
+    *e = proof->entries[--proof->n];
     return true;
 }
 
-/* Drops what the bound does not need, and what does not hold. */
-static mo_status reduce(certifier *c, mo_error *err)
+/* Verifies the entries and keeps what holds of them. */
+static mo_status verify(const mo_search_state *s, mo_proof *proof,
+                        mo_error *err)
 {
-    const mo_search_state *s = c->s;
-    mo_proof *proof = c->proof;
+    const mo_proof_scope scope = { s->x, s->task->regime, MO_OBJECTIVE_LATENCY,
+                                   0 };
     _Atomic int64_t work = 0;
     const mo_stop stop = { .deadline_ns = INT64_MAX,
                            .work = &work,
                            .max_work = VERIFY_WORK };
-    bool *needed = calloc(proof->n + 1, sizeof *needed), has_whole = false;
-    mo_proof_entry whole;
-    int64_t *held = calloc(proof->n + 1, sizeof *held), bound_ns = 0;
+    int64_t *held = calloc(proof->n + 1, sizeof *held);
     mo_proof_result result;
-    mo_status status = needed && held ? MO_OK : mo_fail_memory(err);
+    mo_status status = held ? MO_OK : mo_fail_memory(err);
+
+    if (status == MO_OK)
+        status = mo_proof_verify(&scope, proof, &mo_search_proof_rules, &stop,
+                                 held, &result, err);
+    if (status == MO_OK) {
+        proof->bound_ns = result.bound_ns;
+        keep_entries(proof, NULL, held);
+    }
+    free(held);
+    return status;
+}
+
+/* Drops what the bound does not need, and what does not hold.  Colocation uses
+ * all tables, and counts where it proves more than they do.  Repeating the
+ * bound of the whole takes as long as the search took for it and gives the
+ * same. */
+static mo_status reduce(certifier *c, mo_error *err)
+{
+    const mo_search_state *s = c->s;
+    mo_proof *proof = c->proof;
+    bool *needed = calloc(proof->n + 1, sizeof *needed);
+    bool has_whole, has_colocation;
+    mo_proof_entry whole, colocation;
+    int64_t bound_ns = 0;
+    mo_status status = needed ? MO_OK : mo_fail_memory(err);
 
     if (status == MO_OK)
         status = mo_proof_select(s->x, &s->task->regime, proof, needed,
                                  &bound_ns, err);
-    if (status == MO_OK && !s->priced)
+    has_whole = take_last(proof, MO_PROOF_WHOLE, &whole);
+    has_colocation = take_last(proof, MO_PROOF_COLOCATION, &colocation);
+    if (status == MO_OK && !s->priced && !has_colocation)
         keep_entries(proof, needed, NULL);
-    has_whole = take_whole(proof, &whole);
     for (size_t i = 0; i < proof->n; i++)
         if (proof->entries[i].kind == MO_PROOF_PRICES)
             proof->entries[i].value_ns = s->lower_ns;
     if (status == MO_OK)
-        status =
-            mo_proof_verify(s->x, &s->task->regime, proof,
-                            &mo_search_proof_rules, &stop, held, &result, err);
-    if (status == MO_OK) {
-        proof->bound_ns = result.bound_ns;
-        keep_entries(proof, NULL, held);
-        if (has_whole && whole.value_ns > result.bound_ns) {
-            proof->bound_ns = whole.value_ns;
-            proof->entries[0] = whole;
-            proof->n = 1;
-        }
+        status = verify(s, proof, err);
+    if (status == MO_OK && has_colocation &&
+        colocation.value_ns > proof->bound_ns) {
+        proof->entries[proof->n++] = colocation;
+        status = verify(s, proof, err);
+    }
+    if (status == MO_OK && has_whole && whole.value_ns > proof->bound_ns) {
+        proof->bound_ns = whole.value_ns;
+        proof->entries[0] = whole;
+        proof->n = 1;
     }
     free(needed);
-    free(held);
     return status;
 }
 
@@ -534,7 +567,8 @@ mo_status mo_search_certify(mo_search_state *search, mo_proof **proof,
     *proof = NULL;
     if (status != MO_OK)
         return status;
-    c.proof->digest = mo_proof_digest(search->x, &search->task->regime);
+    c.proof->digest = mo_proof_digest(&(mo_proof_scope){
+        search->x, search->task->regime, MO_OBJECTIVE_LATENCY, 0 });
     c.proof->unlimited = search->regime.memory == MO_MEMORY_NONE;
     c.block = calloc(2 * n, sizeof *c.block);
     c.first = calloc(n, sizeof *c.first);

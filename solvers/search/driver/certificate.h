@@ -12,7 +12,7 @@
 #include "schedule/proof/proof_verify.h"
 #include "solvers/search/driver/state.h"
 
-/* The rules of load bounds, column generation and exact search. */
+/* The rules of load bounds, column generation, exact search and the period. */
 extern const mo_proof_rules mo_search_proof_rules;
 
 /* Makes a certificate of what can be repeated of the search, verifies it and

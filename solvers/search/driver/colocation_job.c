@@ -24,6 +24,7 @@ typedef struct colocation_job {
     mo_allowed_devices domains; /* owns allowed; NULL: not begun */
     mo_coloc_bound *bound;      /* NULL: not begun */
     double nodes;               /* of the round */
+    int64_t work, all_nodes;    /* of the tests; nodes of all rounds */
     int64_t lower_ns;           /* result of all rounds so far; 0: none */
     int n_idle;                 /* rounds in a row without a higher one */
 } colocation_job;
@@ -133,6 +134,9 @@ static mo_status run_job(void *self, int item, const mo_stop *stop,
         status = find_domains(s, job, err);
     if (status == MO_OK)
         n = find_known(s, &job->domains, table, known);
+    if (!job->bound)
+        job->work = (int64_t) effort.work;
+    job->all_nodes += (int64_t) job->nodes;
     if (status == MO_OK && !job->bound)
         status = mo_coloc_bound_new(&job->domains, known, n, &effort, stop,
                                     &job->bound, err);
@@ -158,6 +162,11 @@ static mo_status merge_job(void *self, const mo_stop *stop, mo_error *err)
 
     (void) stop;
     (void) err;
+    if (job->lower_ns > job->search->colocation_ns) {
+        job->search->colocation_ns = job->lower_ns;
+        job->search->colocation_effort[0] = job->work;
+        job->search->colocation_effort[1] = job->all_nodes;
+    }
     mo_search_raise_lower(job->search, job->lower_ns, "colocation");
     return MO_OK;
 }

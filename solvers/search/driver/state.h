@@ -52,6 +52,9 @@ typedef struct mo_search_state {
     int64_t lower_ns;
     int64_t whole_ns, whole_work; /* bound of the full instance and the counted
                                      work that repeats it; 0: none */
+    int64_t colocation_ns; /* bound by colocation (0: none), and the work and
+                              the nodes that repeat it */
+    int64_t colocation_effort[2];
     double hoped; /* part of the makespan that may still be saved, by estimates
                      of candidate_select.h; 1 before there are any */
     int64_t upper_path_ns; /* shortest path through upper bounds, within memory

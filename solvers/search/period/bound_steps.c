@@ -25,6 +25,7 @@ mo_status mo_period_bound_steps_init(mo_period_bound_steps *b,
     mo_status status;
 
     b->problem = problem;
+    b->unit_ns = period_ns;
     status = mo_priced_labelling_init(&b->labelling, problem, period_ns, err);
     if (status == MO_OK)
         status = mo_subset_bound_init(&b->subsets, problem, err);
@@ -96,6 +97,7 @@ mo_status mo_period_bound_steps_raise(mo_period_bound_steps *b,
             status = mo_period_branching_new(b->problem, upper_ns, b->priced_ns,
                                              b->prices, step->threads,
                                              &b->branching, err);
+        b->branch_work += step->branch_work;
         if (status == MO_OK && b->branching)
             status =
                 mo_period_branching_run(b->branching, &step->common,

@@ -28,11 +28,13 @@ typedef struct mo_period_bound_steps {
     double *prices;                 /* that prove priced_ns */
     mo_period_branching *branching; /* once they gain nothing; or NULL */
     mo_subset_bound subsets;
-    int64_t lower_ns;  /* the bound; the caller may raise it, too */
-    int64_t priced_ns; /* the Lagrangian bound */
-    int64_t packed_ns; /* period that the packing bound was computed for */
-    int n_idle;        /* bundles since the last gain */
-    int n_steps;       /* after the last bundle */
+    int64_t lower_ns;   /* the bound; the caller may raise it, too */
+    int64_t priced_ns;  /* the Lagrangian bound */
+    int64_t unit_ns;    /* period of the unit of the prices of memory */
+    double branch_work; /* of branch and bound so far */
+    int64_t packed_ns;  /* period that the packing bound was computed for */
+    int n_idle;         /* bundles since the last gain */
+    int n_steps;        /* after the last bundle */
 } mo_period_bound_steps;
 
 /* Prepares the bounds, for periods of about period_ns; lower_ns remains. *b

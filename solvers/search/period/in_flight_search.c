@@ -147,10 +147,8 @@ mo_status mo_period_in_flight_offer_baselines(mo_period_in_flight *l,
     return status;
 }
 
-/* Returns the length of the longest path of a placement; ready_ns is a buffer
- * by op. */
-static int64_t critical_path_ns(const mo_period_problem *p, const int *device,
-                                int64_t *ready_ns)
+int64_t mo_period_critical_path_ns(const mo_period_problem *p,
+                                   const int *device, int64_t *ready_ns)
 {
     const mo_instance *x = p->x;
     int64_t most_ns = 0;
@@ -201,9 +199,10 @@ mo_status mo_period_in_flight_enumerate(mo_period_in_flight *l,
             mo_period_state_excess_bytes(&s) > 0)
             continue;
         if (in_flight > 0)
-            ns = mo_max_i64(
-                ns, (critical_path_ns(p, s.device, ready_ns) + in_flight - 1) /
-                        in_flight);
+            ns = mo_max_i64(ns,
+                            (mo_period_critical_path_ns(p, s.device, ready_ns) +
+                             in_flight - 1) /
+                                in_flight);
         least_ns = mo_min_i64(least_ns, ns);
         if (ns < l->period_ns)
             status = mo_period_in_flight_offer(l, s.device, NULL, err);

@@ -51,6 +51,11 @@ mo_status mo_period_in_flight_place_shortest(const mo_method_task *task,
 mo_status mo_period_in_flight_offer_baselines(mo_period_in_flight *l,
                                               int64_t *lower_ns, mo_error *err);
 
+/* Returns the length of the longest path of a placement; ready_ns is a buffer
+ * by op. */
+int64_t mo_period_critical_path_ns(const mo_period_problem *problem,
+                                   const int *device, int64_t *ready_ns);
+
 /* Offers every placement whose largest load, and longest path in parts of the
  * limit, are below the best period, as far as the stop condition allows; raises
  * *lower_ns to the least of that over all placements where it ends. */

@@ -25,17 +25,22 @@
 #include "solvers/search/period/in_flight_search.h"
 #include "solvers/search/period/load_state.h"
 #include "solvers/search/period/local_search.h"
+#include "solvers/search/period/period_certificate.h"
 #include "solvers/search/period/period_patterns.h"
 #include "solvers/search/period/placement_pool.h"
 
 /* Table entries visited in a step of branch and bound. */
 #define BRANCH_WORK 4e8
 
+/* Counted work of other steps of the bound, at most, and of one of annealing.
+ */
+#define BOUND_WORK INT64_C(400000000)
+enum { ANNEAL_WORK = 200 };
+
 enum {
-    JOBS = 4,                 /* in a round */
-    MAX_ENUMERATED = 1 << 18, /* placements */
-    IDLE_ROUNDS = 30,         /* without a better placement: the end */
-    FIRST_STEPS = 1 << 17,    /* of a job, four times as many up to */
+    JOBS = 4,              /* in a round */
+    IDLE_ROUNDS = 30,      /* without a better placement: the end */
+    FIRST_STEPS = 1 << 17, /* of a job, four times as many up to */
     LEAST_MAX_STEPS = 1 << 18,
     MAX_UNIT_STEPS = 64, /* by unit */
     MAX_STALE = 3        /* rounds that add to the work of branch and bound */
@@ -47,7 +52,8 @@ typedef struct search {
     mo_period_state state; /* of the offers */
     mo_period_pool pool;
     mo_period_bound_steps bound;
-    int n_stale; /* rounds since the last better placement */
+    int n_stale;  /* rounds since the last better placement */
+    int64_t work; /* counted, of all rounds */
     int64_t begin_ns;
 } search;
 
@@ -103,8 +109,15 @@ static mo_status raise_bound(search *s, mo_error *err)
     mo_status status =
         mo_period_bound_steps_raise(&s->bound, &step, &name, err);
 
+    s->work += s->bound.branching ? (int64_t) step.branch_work : BOUND_WORK;
     report_progress(s, name);
     return status;
+}
+
+/* Whether no further round may begin. */
+static bool is_worked_off(const search *s)
+{
+    return s->task->max_work > 0 && s->work >= s->task->max_work;
 }
 
 static mo_status offer_baselines(search *s, int *device, mo_error *err)
@@ -146,15 +159,6 @@ static mo_status offer_least_latency(search *s, mo_error *err)
         offer_placement(s, placed.schedule->device);
     mo_method_result_clear(&placed);
     return status;
-}
-
-static bool is_small(const mo_period_problem *p)
-{
-    double n = 1;
-
-    for (int u = 0; u < p->units->n && n <= MAX_ENUMERATED; u++)
-        n *= p->x->n_devices;
-    return n <= MAX_ENUMERATED;
 }
 
 typedef struct anneal_job {
@@ -237,9 +241,9 @@ static mo_status run_rounds(search *s, int *n_rounds, mo_error *err)
         if (!jobs[i].c.device)
             status = mo_fail_memory(err);
     }
-    for (int round = 0;
-         status == MO_OK && !is_done(s) && (limit == 0 || round < limit) &&
-         idle < IDLE_ROUNDS && !mo_stop_reached(s->task->stop);
+    for (int round = 0; status == MO_OK && !is_done(s) &&
+                        (limit == 0 || round < limit) && idle < IDLE_ROUNDS &&
+                        !mo_stop_reached(s->task->stop) && !is_worked_off(s);
          round++) {
         int64_t before_ns = best_of(s)->period_ns, lower_ns = s->bound.lower_ns;
 
@@ -247,6 +251,7 @@ static mo_status run_rounds(search *s, int *n_rounds, mo_error *err)
         if (status != MO_OK || is_done(s))
             break;
         status = run_round(s, round, steps, jobs, err);
+        s->work += JOBS * ANNEAL_WORK * steps;
         s->n_stale = best_of(s)->period_ns < before_ns ? 0 : s->n_stale + 1;
         idle = s->n_stale == 0 ||
                        mo_period_price_gained(lower_ns, s->bound.lower_ns)
@@ -267,7 +272,7 @@ static mo_status find_placement(search *s, mo_method_result *placed,
     int *device = calloc((size_t) s->p.x->n + 1, sizeof *device);
     mo_status status = device ? MO_OK : mo_fail_memory(err);
 
-    if (status == MO_OK && is_small(&s->p) &&
+    if (status == MO_OK && mo_period_is_enumerable(&s->p) &&
         !mo_ablated(MO_ABLATION_period_enumerate)) {
         /* All placements, by an odometer; the best is optimal. */
         memset(device, 0, (size_t) s->p.x->n * sizeof *device);
@@ -334,7 +339,7 @@ static mo_status search_in_flight(search *s, mo_method_result *placed,
         if (status == MO_OK && l.period_ns > s->bound.lower_ns &&
             !mo_ablated(MO_ABLATION_period_in_flight_moves))
             status = mo_period_in_flight_improve(&l, err);
-        if (status == MO_OK && is_small(&s->p))
+        if (status == MO_OK && mo_period_is_enumerable(&s->p))
             status = mo_period_in_flight_enumerate(&l, &s->bound.lower_ns, err);
         if (status == MO_OK && l.period_ns < INT64_MAX) {
             s->pool.placements[0].excess_bytes = 0;
@@ -401,14 +406,16 @@ mo_status mo_period_search_place(const mo_method_task *task,
                                             task->stop,
                                             s.pool.placements[0].device, err);
     if (status == MO_OK && task->patterns)
-        status = mo_period_export_patterns(&task->regime, &s.pool,
-                                           s.bound.lower_ns, task->patterns,
-                                           err);
+        status = mo_period_export_patterns(
+            &task->regime, &s.pool, s.bound.lower_ns, task->patterns, err);
     if (status == MO_OK && s.pool.n > 0)
         status = set_schedule(&s, placed, err);
     else if (status == MO_OK)
         snprintf(placed->why, sizeof placed->why, "found no placement");
     placed->stopped = mo_stop_reached(task->stop);
+    if (status == MO_OK && task->certify && s.pool.n > 0)
+        status = mo_period_certify(&s.bound, &s.p, task->in_flight,
+                                   &placed->proof, err);
     mo_period_pool_clear(&s.pool);
     mo_period_bound_steps_clear(&s.bound);
     mo_period_state_clear(&s.state);

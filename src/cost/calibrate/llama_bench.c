@@ -137,15 +137,25 @@ static mo_status add_object(const char *file, const char *text, size_t size,
     return status;
 }
 
+/* Returns the line of an offset; *at is one before it, of line *line. */
+static int advance(const char *text, size_t offset, size_t *at, int *line)
+{
+    while (*at < offset)
+        *line += text[(*at)++] == '\n';
+    return *line;
+}
+
 /* A failure gets the line that the object begins in. */
 static mo_status at_line(const char *text, const char *object, mo_status status,
-                         mo_error *err)
+                         mo_llama_row *rows, int n, mo_error *err)
 {
-    if (status == MO_OK || !err || err->line > 0)
-        return status;
-    err->line = 1;
-    for (const char *c = text; c < object; c++)
-        err->line += *c == '\n';
+    size_t offset = (size_t) (object - text), at = 0;
+    int line = 1;
+
+    if (status == MO_OK)
+        rows[n - 1].offset = offset;
+    else if (err && err->line == 0)
+        err->line = advance(text, offset, &at, &line);
     return status;
 }
 
@@ -158,10 +168,10 @@ static mo_status read_array(const char *file, const char *text, size_t size,
     int more =
         mo_json_open(&c, '[', text, size) ? mo_json_take_item(&c, &item) : 0;
 
-    for (; more == 1 && status == MO_OK; more = mo_json_take_item(&c, &item))
-        status = at_line(
-            text, item.value,
-            add_object(file, item.value, item.value_length, rows, n, err), err);
+    for (; more == 1 && status == MO_OK; more = mo_json_take_item(&c, &item)) {
+        status = add_object(file, item.value, item.value_length, rows, n, err);
+        status = at_line(text, item.value, status, *rows, *n, err);
+    }
     if (status == MO_OK && more < 0)
         return mo_fail_at(err, MO_E_SYNTAX, file, 0,
                           "is no result of llama-bench -o json: broken JSON");
@@ -186,10 +196,10 @@ static mo_status read_lines(const char *file, const char *text, size_t size,
         const char *newline = memchr(text + begin, '\n', size - begin);
 
         end = newline ? (size_t) (newline - text) : size;
-        if (skip_blanks(text, begin, end) < end)
-            status = at_line(
-                text, text + begin,
-                add_object(file, text + begin, end - begin, rows, n, err), err);
+        if (skip_blanks(text, begin, end) == end)
+            continue;
+        status = add_object(file, text + begin, end - begin, rows, n, err);
+        status = at_line(text, text + begin, status, *rows, *n, err);
     }
     return status;
 }
@@ -197,7 +207,8 @@ static mo_status read_lines(const char *file, const char *text, size_t size,
 mo_status mo_llama_bench_read(const char *file, const char *text, size_t size,
                               mo_llama_row **rows, int *n, mo_error *err)
 {
-    size_t blank = skip_blanks(text, 0, size);
+    size_t blank = skip_blanks(text, 0, size), at = 0;
+    int line = 1;
     mo_status status;
 
     *rows = NULL;
@@ -208,6 +219,8 @@ mo_status mo_llama_bench_read(const char *file, const char *text, size_t size,
     if (status == MO_OK && *n == 0)
         status = mo_fail_at(err, MO_E_INPUT, file, 0,
                             "has no tests; run llama-bench -o json");
+    for (int i = 0; i < *n && status == MO_OK; i++)
+        (*rows)[i].line = advance(text, (*rows)[i].offset, &at, &line);
     if (status != MO_OK) {
         free(*rows);
         *rows = NULL;
@@ -307,9 +320,10 @@ mo_status mo_llama_bench_fit(const mo_llama_run *runs, int n,
 
     made.gflops = MOST_GFLOPS;
     if (fit_bandwidth(runs, n, &made) == 0)
-        return mo_fail(err, MO_E_INPUT,
-                       "'%.80s' has no test of tokens; run llama-bench with -n",
-                       rate->device);
+        return mo_fail_at(
+            err, MO_E_INPUT, NULL, runs[0].row->line,
+            "'%.80s' has no test of tokens; run llama-bench with -n",
+            rate->device);
     for (int i = 0; i < n; i++) {
         double gflops =
             runs[i].row->prompt > 0 ? gflops_of(&runs[i], &made) : 0;
@@ -321,17 +335,17 @@ mo_status mo_llama_bench_fit(const mo_llama_run *runs, int n,
         }
     }
     if (used == 0 && prompts == 0)
-        return mo_fail(err, MO_E_INPUT,
-                       "'%.80s' has no test of a prompt; run llama-bench with "
-                       "-p 512",
-                       rate->device);
+        return mo_fail_at(
+            err, MO_E_INPUT, NULL, runs[0].row->line,
+            "'%.80s' has no test of a prompt; run llama-bench with "
+            "-p 512",
+            rate->device);
     if (used == 0)
-        return mo_fail(err, MO_E_INPUT,
-                       "'%.80s' takes less time for a prompt than its tests of "
-                       "tokens take to read the weights; the tests or the "
-                       "model behind the file are of another model, or the "
-                       "prompt is too short",
-                       rate->device);
+        return mo_fail_at(err, MO_E_INPUT, NULL, runs[0].row->line,
+                          "'%.80s' takes less time for a prompt than its tests "
+                          "of tokens take to read the weights of '%.200s'; "
+                          "name the model of the tests, or use a longer prompt",
+                          rate->device, runs[0].model);
     made.gflops = exp(logs / used);
     *rate = made;
     return MO_OK;

@@ -28,6 +28,8 @@ typedef struct mo_llama_row {
     int64_t prompt, generate, depth;
     int64_t gpu_layers; /* < 0: all; 0 on a CPU */
     double ns;          /* of the prompt, or of a token */
+    size_t offset;      /* of the test in the file, and its line */
+    int line;
 } mo_llama_row;
 
 /* Reads the results, an array of objects or one object a line; file is its name
@@ -38,13 +40,15 @@ mo_status mo_llama_bench_read(const char *file, const char *text, size_t size,
 /* Work of the run of a row, by op. */
 typedef struct mo_llama_run {
     const mo_llama_row *row;
+    const char *model; /* that the ops are of, a path */
     int n_ops;
     double *flops, *bytes;
     bool has_ops; /* false: one op stands for all */
 } mo_llama_run;
 
 /* Fits the rates of a device, named by the caller, to runs on it.  Fails with
- * MO_E_INPUT without a run of a token and one of a prompt. */
+ * MO_E_INPUT, and the line of a test, without a run of a token and one of a
+ * prompt. */
 mo_status mo_llama_bench_fit(const mo_llama_run *runs, int n,
                              mo_profile_rate *rate, mo_error *err);
 

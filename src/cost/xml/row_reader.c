@@ -17,7 +17,8 @@ typedef struct reader {
     int skipped; /* open foreign elements */
 } reader;
 
-static mo_status begin(reader *r, const mo_xml_element *root, mo_error *err)
+/* Checks the name of the root, whose namespace is that of the rows. */
+static mo_status read_root(reader *r, const mo_xml_element *root, mo_error *err)
 {
     if (strcmp(root->name, r->format->root) != 0)
         return mo_fail_at(err, MO_E_SUPPORT, NULL, root->line,
@@ -38,16 +39,17 @@ bool mo_xml_is_foreign(const char *space, const mo_xml_element *element)
     return strcmp(space, element->space) != 0;
 }
 
-static mo_status refuse(const reader *r, const mo_xml_element *element,
-                        mo_error *err)
+/* Returns the error for an element that the format does not have here. */
+static mo_status fail_unexpected(const reader *r, const mo_xml_element *element,
+                                 mo_error *err)
 {
     char list[LIST_SIZE] = "";
     size_t n = 0;
 
     if (element->depth > 1)
         return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
-                          "an element <%.80s> inside a row of a <%s>; nothing "
-                          "belongs there",
+                          "<%.80s> is inside a row of <%s>; remove it: rows "
+                          "have no elements",
                           element->name, r->format->root);
     for (const mo_xml_rows_row *row = r->format->rows;
          row->name && n < sizeof list; row++)
@@ -64,7 +66,7 @@ static mo_status on_start(void *state, const mo_xml_element *element,
     reader *r = state;
 
     if (element->depth == 0)
-        return begin(r, element, err);
+        return read_root(r, element, err);
     if (r->skipped > 0 || mo_xml_is_foreign(r->space, element)) {
         r->skipped++;
         return MO_OK;
@@ -72,7 +74,7 @@ static mo_status on_start(void *state, const mo_xml_element *element,
     for (const mo_xml_rows_row *row = r->format->rows; row->name; row++)
         if (element->depth == 1 && strcmp(row->name, element->name) == 0)
             return row->read(r->state, element, err);
-    return refuse(r, element, err);
+    return fail_unexpected(r, element, err);
 }
 
 static mo_status on_end(void *state, const char *name, const char *text,

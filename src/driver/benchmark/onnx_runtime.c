@@ -15,14 +15,15 @@
 /* Seconds after which ONNX Runtime is stopped. */
 #define MOST_S 600
 
-/* Prints "times VERSION MEDIAN P95" in nanoseconds as its last line, after
- * warm-ups of 5 runs and 0.2 s, as those of moirai-exec. */
+/* Measures a model in ONNX Runtime. Prints "times VERSION MEDIAN P95" in
+ * nanoseconds as its last line, after warm-ups of 5 runs and 0.2 s, as those of
+ * moirai-exec. */
 static const char script[] =
     "import sys, time\n"
     "try:\n"
     "    import numpy, onnxruntime as ort\n"
     "except ImportError as e:\n"
-    "    sys.exit('is not installed: ' + str(e))\n"
+    "    sys.exit('cannot be imported: ' + str(e))\n"
     "model, folder, runs, threads = sys.argv[1:5]\n"
     "names = sys.argv[5:]\n"
     "o = ort.SessionOptions()\n"
@@ -55,7 +56,7 @@ static const char script[] =
     "print('times', ort.__version__, times[len(times) // 2],\n"
     "      times[min(len(times) - 1, len(times) * 95 // 100)])\n";
 
-/* The last line that the script prints. */
+/* Stores a line of the script in listener: in the end, the last one. */
 static void keep_line(void *listener, const char *text)
 {
     snprintf(listener, MO_CHILD_LINE, "%.*s", MO_CHILD_LINE - 1, text);
@@ -91,7 +92,7 @@ static void read_times(const char *line, const mo_child_result *result,
         row->median_ns = median_ns;
         row->p95_ns = p95_ns;
     } else if (result->end == MO_CHILD_NOT_STARTED)
-        snprintf(row->why, sizeof row->why, "there is no such Python");
+        snprintf(row->why, sizeof row->why, "this Python was not found");
     else if (result->end == MO_CHILD_TIMEOUT)
         snprintf(row->why, sizeof row->why, "was stopped after %d s", MOST_S);
     else

@@ -90,6 +90,16 @@ static void set_plan_traits(mo_exec_units *units, int device,
     units->concat_inplace[device] = !separate_memory;
 }
 
+void mo_exec_units_disable(mo_exec_units *units, int device,
+                           const mo_exec_config *wants)
+{
+    units->backends[device] = &mo_backend_cpu;
+    units->options[device].threads = 1;
+    units->options[device].cpus = NULL;
+    units->options[device].n_cpus = 0;
+    set_plan_traits(units, device, wants);
+}
+
 mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
                              const mo_exec_config *wants, mo_exec_units *units,
                              mo_error *err)

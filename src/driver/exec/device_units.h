@@ -38,6 +38,9 @@ typedef struct mo_exec_units {
 mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
                              const mo_exec_config *wants, mo_exec_units *units,
                              mo_error *err);
+/* Makes a device one that needs no resources, because it has no ops. */
+void mo_exec_units_disable(mo_exec_units *units, int device,
+                           const mo_exec_config *wants);
 void mo_exec_units_clear(mo_exec_units *units);
 
 /* Logs the devices whose backend is not their own kind, those of rank without a

@@ -479,6 +479,7 @@ mo_status mo_exec_job_digest(const mo_exec_options *o, const mo_exec_job *job,
         mo_digest_int(all, (int64_t) mo_weights_fingerprint(job->constants));
         mo_digest_int(all, o->weights);
         mo_digest_int(all, o->seed);
+        mo_digest_int(all, mo_exec_options_replans(o));
         mo_digest_int(all, o->load_states != NULL);
         mo_digest_int(all, o->save_states != NULL);
         mo_digest_text(all, o->wants.precision);

@@ -45,6 +45,11 @@ static mo_status check_arrays(const mo_exec_options *o, mo_error *err)
     return MO_OK;
 }
 
+bool mo_exec_options_replans(const mo_exec_options *o)
+{
+    return o->on_loss && strcmp(o->on_loss, "replan") == 0;
+}
+
 mo_output_guard mo_exec_options_guard(const mo_exec_options *o)
 {
     return (mo_output_guard){ .outputs = o->outputs,
@@ -80,6 +85,10 @@ mo_status mo_exec_options_check(const mo_exec_options *o, const char *path,
         status = mo_exec_requests_check_options(o, err);
     if (status == MO_OK)
         status = mo_generate_check_options(o, err);
+    if (status == MO_OK && mo_exec_options_replans(o) &&
+        !mo_exec_requests_wanted(o))
+        status = mo_fail(err, MO_E_USAGE,
+                         "--on-loss goes with --requests or --inputs");
     if (status == MO_OK && o->bundle_weights && !o->bundle)
         status = mo_fail(err, MO_E_USAGE,
                          "--bundle-weights goes with --bundle; give both");

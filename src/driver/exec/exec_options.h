@@ -45,6 +45,7 @@ typedef struct mo_exec_options {
     int64_t requests, in_flight; /* 0: not given */
     const char *inputs_folder;   /* of requests, or NULL */
     int64_t copy;                /* of a replicated solution; 0: not given */
+    const char *on_loss;         /* "replan"; NULL or "stop": of a rank */
     int64_t batch;               /* requests in a batch; 0: no batches */
     double wait_us;              /* for the next request of a batch */
     int64_t shapes_max;          /* plans of shapes that were not placed */
@@ -103,6 +104,9 @@ typedef struct mo_exec_options {
     { 0, "batch", "N",                                                         \
       "run up to N requests of one shape as a batch that was placed",          \
       MO_OPTION_INT, .to = &(o)->batch, .min = 2, .max = 1e6 },                \
+    { 0, "on-loss", "WHEN",                                                    \
+      "when a rank is lost: stop, or replan for the others (default stop)",    \
+      MO_OPTION_TEXT, .to = &(o)->on_loss, .choices = "stop|replan" },         \
     { 0, "wait", "US",                                                         \
       "wait so long for the next request of a batch (default 0)",              \
       MO_OPTION_DOUBLE, .to = &(o)->wait_us, .min = 0, .max = 1e9 },           \
@@ -163,6 +167,9 @@ typedef struct mo_exec_options {
     { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,    \
       .to = &(o)->json }
 /* clang-format on */
+
+/* Returns whether a stream survives the loss of ranks. */
+bool mo_exec_options_replans(const mo_exec_options *o);
 
 /* Returns the guard of all outputs; it borrows them. */
 mo_output_guard mo_exec_options_guard(const mo_exec_options *o);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "driver/exec/input_tensors.h"
 #include "driver/exec/output_npy.h"
 #include "exec/tensor/npy.h"
@@ -353,6 +354,8 @@ mo_status mo_exec_requests_read(void *context, int64_t request,
     /* The outputs of an earlier run of these requests go when the first of them
      * is accepted: an interrupted run, too, leaves outputs of its own only. */
     pthread_mutex_lock(&r->lock);
+    if (r->intake_ns == 0)
+        r->intake_ns = mo_stop_clock_ns();
     if (!r->has_begun && writes_folders(r->options))
         status = mo_exec_output_npy_remove(r->options->output, r->n,
                                            r->plan->n_outputs, err);

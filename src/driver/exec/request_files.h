@@ -87,6 +87,8 @@ typedef struct mo_exec_requests {
     bool has_begun; /* outputs of an earlier run are removed; by the lock */
     mo_report_throughput_failure *failed; /* with owned texts */
     size_t n_failed, room;
+    int64_t intake_ns, output_ns; /* first intake and delivery since they were
+                                     set to 0 */
     int64_t n_not_finite, first_not_finite; /* requests with such outputs */
     int64_t n_written;                      /* requests */
     mo_progress step;                       /* of the stream, by the caller */
@@ -172,6 +174,10 @@ mo_status mo_exec_requests_open(const mo_exec_options *o, const mo_graph *graph,
                                 const mo_exec_plan *plan,
                                 mo_exec_signals *signals,
                                 mo_exec_requests *requests, mo_error *err);
+
+/* Another plan of the same network takes over. */
+void mo_exec_requests_replan(mo_exec_requests *requests,
+                             const mo_exec_plan *plan);
 void mo_exec_requests_clear(mo_exec_requests *requests);
 
 /* mo_pipeline_source, _next and _sink; context: mo_exec_requests. Failed

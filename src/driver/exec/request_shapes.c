@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "driver/exec/input_tensors.h"
 #include "driver/exec/request_files.h"
 #include "driver/exec/shape_job.h"
@@ -12,6 +13,14 @@
 const mo_exec_plan *mo_exec_requests_part(const mo_exec_requests *r, int phase)
 {
     return r->whole->phases ? r->whole->parts[phase] : r->whole;
+}
+
+void mo_exec_requests_replan(mo_exec_requests *requests,
+                             const mo_exec_plan *plan)
+{
+    requests->whole = plan;
+    requests->plan = mo_exec_requests_part(requests, 0);
+    requests->intake_ns = requests->output_ns = 0;
 }
 
 mo_status mo_exec_request_shapes_init(const mo_exec_requests *r,
@@ -138,6 +147,8 @@ mo_status mo_exec_requests_write(void *context, int64_t request,
 {
     mo_exec_requests *r = context;
 
+    if (r->output_ns == 0)
+        r->output_ns = mo_stop_clock_ns();
     if (outputs && r->whole->phases)
         outputs +=
             r->whole->phases[mo_exec_requests_phase(r, request)].start.output;

@@ -11,14 +11,13 @@
 #include "base/minmax.h"
 #include "base/option.h"
 #include "cost/instance/sub_instance.h"
+#include "driver/raise_bound.h"
 #include "schedule/allowed_devices.h"
-#include "schedule/bound/lower_bound.h"
 #include "schedule/bound/memory_bound.h"
 #include "schedule/heuristic/single_device.h"
 #include "schedule/period/loads.h"
 #include "schedule/period/modulo_schedule.h"
 #include "solvers/process/interrupt.h"
-#include "solvers/search/period/price_bound.h"
 #include "solvers/search/replan/replan.h"
 #include "solvers/search/replan/robust.h"
 
@@ -124,39 +123,16 @@ static void limit_bound(const mo_place_comparison *c, mo_stop *stop)
         mo_stop_request(stop);
 }
 
-/* The loads of the placements bound the period; known_ns is the best one. */
-static mo_status bound_period(const mo_place_context *setting,
-                              const mo_instance *x,
-                              const mo_place_comparison *c, int64_t known_ns,
-                              mo_report_methods *r, mo_error *err)
-{
-    mo_period_problem p = { 0 };
-    mo_stop stop;
-    mo_status status = mo_period_problem_init(&p, x, &setting->regime, err);
-
-    mo_place_stop_init(setting, setting->options->time_s, &stop);
-    limit_bound(c, &stop);
-    if (mo_stop_is_requested(&stop)) {
-        r->bound_ns = mo_period_least_ns(x);
-        r->bound_by = "mean load";
-        mo_period_problem_clear(&p);
-        return status;
-    }
-    if (status == MO_OK)
-        status = mo_period_price_bound(&p, known_ns, &stop, &r->bound_ns, err);
-    r->bound_by = "Lagrangian bound of the loads";
-    mo_period_problem_clear(&p);
-    return status;
-}
-
 const mo_proof *mo_place_comparison_proof(const mo_place_comparison *c)
 {
+    const mo_place_result *placed = mo_place_comparison_best(c);
+    int64_t known_ns = placed ? placed->row.makespan_ns : INT64_MAX;
     const mo_proof *best = NULL;
 
     for (int i = 0; i < c->n; i++) {
         const mo_proof *proof = c->entries[i].placed.proof;
 
-        if (proof && proof->bound_ns <= c->report.bound_ns &&
+        if (proof && proof->bound_ns <= known_ns &&
             (!best || proof->bound_ns > best->bound_ns))
             best = proof;
     }
@@ -164,16 +140,20 @@ const mo_proof *mo_place_comparison_proof(const mo_place_comparison *c)
 }
 
 /*
- * Sets the bound of the comparison: the best one proven by a method, else that
- * of schedule/bound/lower_bound.h, as far as the time of all methods allows. A
- * bound above a known makespan is reported and ignored. Where no placement
- * exists there is none.
+ * Sets the bound of the comparison: that which every command reports of the
+ * best placement, as far as the time of all methods allows where there is no
+ * certificate.  A bound of a method above a known makespan is reported and
+ * ignored.  Where no placement exists there is none.
  */
 static mo_status choose_bound(const mo_place_context *setting,
                               const mo_instance *x,
                               const mo_place_comparison *c,
                               mo_report_methods *r, mo_error *err)
 {
+    const mo_proof_scope scope = { x, setting->regime, setting->objective,
+                                   setting->in_flight };
+    const mo_report_proof proven =
+        mo_certificate_trust(mo_place_comparison_proof(c));
     const mo_place_result *best = mo_place_comparison_best(c);
     int64_t known_ns = best ? best->row.makespan_ns : INT64_MAX;
     double limit_s = setting->options->time_s * c->n;
@@ -188,31 +168,24 @@ static mo_status choose_bound(const mo_place_context *setting,
         return r->is_infeasible ? MO_OK : status;
     for (int i = 0; i < c->n; i++) {
         int64_t ns = c->ranked[i]->row.lower_ns;
-        const char *by = c->ranked[i]->method->name;
 
-        if (ns > known_ns) {
+        if (ns > known_ns)
             mo_driver_log_warning(
                 setting->logger,
                 "%s says that %.3f us is the least, but %.3f us is known; its "
                 "bound is not taken",
-                by, (double) ns / 1000, (double) known_ns / 1000);
-        } else if (ns > r->bound_ns) {
-            r->bound_ns = ns;
-            r->bound_by = by;
-        }
+                c->ranked[i]->method->name, (double) ns / 1000,
+                (double) known_ns / 1000);
+        else
+            r->search_ns = mo_max_i64(r->search_ns, ns);
     }
-    /* Methods that prove a bound have computed this one already where it
-     * pays. */
-    if (r->bound_ns > 0)
-        return MO_OK;
-    if (setting->objective == MO_OBJECTIVE_PERIOD)
-        return bound_period(setting, x, c, known_ns, r, err);
     if (limit_s > 0)
         limit_s =
             fmax(limit_s - (mo_driver_clock_s() - setting->begin_s), LEAST_S);
     mo_place_stop_init(setting, limit_s, &stop);
     limit_bound(c, &stop);
-    status = mo_bound_lower_until(x, &setting->regime, &stop, &lower, err);
+    status = mo_reported_bound_find(&scope, known_ns, &proven, &stop,
+                                    setting->logger, &lower, err);
     if (status == MO_OK && lower.bound_ns > 0) {
         r->bound_ns = lower.bound_ns;
         r->bound_by = lower.which;
@@ -261,7 +234,9 @@ static mo_status find_copies(const mo_place_context *setting,
     r->n_copies = c->copies.n;
     r->copies = c->copies.copies;
     r->copies_ns = c->copies.period_ns;
-    r->copies_bound_ns = c->copies.bound_ns;
+    r->copies_bound_ns =
+        mo_min_i64(mo_replicas_least_ns(x), c->copies.bound_ns);
+    r->copies_search_ns = c->copies.bound_ns;
     r->copies_wanted = wanted;
     return status;
 }
@@ -381,8 +356,6 @@ mo_status mo_place_compare_methods(const mo_place_context *given,
     };
     mo_driver_log_step(setting->logger, &step, "bounding");
     status = choose_bound(setting, x, c, r, err);
-    if (mo_place_comparison_proof(c))
-        r->certified_ns = mo_place_comparison_proof(c)->bound_ns;
     mo_progress_end(&step);
     if (status == MO_OK && setting->objective == MO_OBJECTIVE_PERIOD)
         status = mo_place_find_replicas(setting, x, r, err);

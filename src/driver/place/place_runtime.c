@@ -10,37 +10,12 @@
 #include <sys/stat.h>
 
 #include "base/minmax.h"
-#include "base/utf8.h"
-#include "driver/load_instance.h"
 #include "driver/output_guard.h"
-#include "driver/place/extend_cluster.h"
-#include "driver/place/place_lengths.h"
+#include "driver/place/runtime_job.h"
 #include "graph/phases.h"
 #include "ingest/llm/summary.h"
-#include "report/runtime/handover.h"
 
-enum {
-    N_PHASES = 2,
-    VALUE_SIZE = 64,
-    MAX_ROWS = 2 * MO_CHAIN_MAX_DEVICES + 64
-};
-
-/* A model and the lengths of its phases. */
-typedef struct job {
-    const mo_place_runtime_options *o;
-    const mo_runtime *runtime;
-    const mo_prepare_options *prepare;
-    const char *path;
-    const mo_driver_log *logger;
-    mo_place_lengths lengths;
-    int draft_layers;
-    mo_graph *workload;
-    mo_graph *graphs[N_PHASES]; /* of it: of the prompt, and of a token */
-    mo_driver_devices devices;
-    mo_handover_row rows[MAX_ROWS];
-    char *reasons[MAX_ROWS]; /* texts of rows */
-    int n_rows;
-} job;
+enum { VALUE_SIZE = 64 };
 
 const char *mo_place_runtime_suggest(size_t i)
 {
@@ -108,7 +83,7 @@ mo_status mo_place_runtime_check_schedule(const mo_runtime *runtime,
 }
 
 /* Reads the workload, the ops of a layer in one group. */
-static mo_status read_workload(job *j, mo_error *err)
+static mo_status read_workload(mo_runtime_job *j, mo_error *err)
 {
     char lengths[4][VALUE_SIZE + 16];
     const char *items[] = { "layers=whole", lengths[0], lengths[1], lengths[2],
@@ -129,7 +104,7 @@ static mo_status read_workload(job *j, mo_error *err)
                                   err);
     if (status == MO_OK)
         status = mo_driver_load_formats(&j->prepare->load, &formats, err);
-    for (int i = 0; i < N_PHASES && status == MO_OK; i++) {
+    for (int i = 0; i < MO_RUNTIME_PHASES && status == MO_OK; i++) {
         j->graphs[i] = j->workload->phases->items[i].graph;
         mo_numeric_apply(&formats, j->graphs[i]);
     }
@@ -137,7 +112,7 @@ static mo_status read_workload(job *j, mo_error *err)
 }
 
 /* Limits the default; a longer request is refused. */
-static mo_status limit_context(job *j, int64_t most, mo_error *err)
+static mo_status limit_context(mo_runtime_job *j, int64_t most, mo_error *err)
 {
     int64_t tokens = j->lengths.has_context
                          ? j->lengths.context
@@ -154,7 +129,7 @@ static mo_status limit_context(job *j, int64_t most, mo_error *err)
 }
 
 /* The file must be one that the runtime runs. */
-static mo_status check_format(job *j, mo_error *err)
+static mo_status check_format(mo_runtime_job *j, mo_error *err)
 {
     mo_input *input;
     const mo_read_format *format = NULL;
@@ -184,7 +159,7 @@ static mo_status check_format(job *j, mo_error *err)
 }
 
 /* The model is read more than once, and the settings name it. */
-static mo_status check_file(const job *j, mo_error *err)
+static mo_status check_file(const mo_runtime_job *j, mo_error *err)
 {
     struct stat about;
 
@@ -198,7 +173,7 @@ static mo_status check_file(const job *j, mo_error *err)
                    j->runtime->name);
 }
 
-static mo_status load(job *j, mo_error *err)
+static mo_status load(mo_runtime_job *j, mo_error *err)
 {
     mo_status status =
         mo_place_lengths_read(&j->prepare->read.values, &j->lengths, err);
@@ -217,213 +192,8 @@ static mo_status load(job *j, mo_error *err)
     return status;
 }
 
-/* Makes the chain on a cluster; the caller frees it. */
-static mo_status make_chain(const job *j, mo_cluster *cluster, mo_chain **chain,
-                            mo_error *err)
-{
-    mo_driver_load_options options = j->prepare->load;
-    mo_driver_devices devices = { cluster, j->devices.profile };
-    mo_instance *x[N_PHASES] = { NULL, NULL };
-    mo_chain_source sources[N_PHASES] = {
-        { "prompt", 1, j->lengths.prompt, j->graphs[0], NULL },
-        { "token", (double) j->lengths.generate, 1, j->graphs[1], NULL }
-    };
-    mo_status status = MO_OK;
-
-    options.any_size = true;
-    for (int i = 0; i < N_PHASES && status == MO_OK; i++) {
-        status = mo_driver_load_instance(&options, j->path, j->graphs[i],
-                                         &devices, j->logger, &x[i], err);
-        sources[i].x = x[i];
-    }
-    if (status == MO_OK)
-        status = mo_chain_make(sources, N_PHASES, cluster, j->devices.profile,
-                               &j->runtime->rules, chain, err);
-    for (int i = 0; i < N_PHASES; i++)
-        mo_instance_free(x[i]);
-    return status;
-}
-
-/* rows */
-
-/* Adds a row for a split that was found, or for the reason why there is none;
- * any other failure is one of the command. */
-static mo_status add_row(job *j, const char *label, mo_status status,
-                         const mo_split *split, mo_error *err)
-{
-    mo_handover_row *row = &j->rows[j->n_rows];
-
-    if (status != MO_OK && status != MO_E_INFEASIBLE)
-        return status;
-    mo_utf8_escape_controls(row->label, sizeof row->label, label);
-    if (status == MO_E_INFEASIBLE) {
-        j->reasons[j->n_rows] = strdup(err->text);
-        row->why = j->reasons[j->n_rows];
-        if (!row->why)
-            return mo_fail_memory(err);
-    } else if (!split->figures.fits) {
-        row->why = "does not fit into memory";
-    } else {
-        mo_handover_row_set(row, &split->figures);
-    }
-    j->n_rows++;
-    return MO_OK;
-}
-
-static mo_status add_split(job *j, const mo_chain *chain, const bool *allowed,
-                           const char *label, mo_error *err)
-{
-    mo_split split = { .bound_ns = 0 };
-    mo_status status = mo_split_find(chain, allowed, &split, err);
-
-    status = add_row(j, label, status, &split, err);
-    mo_split_clear(&split);
-    return status;
-}
-
-static mo_status add_default(job *j, const mo_chain *chain, mo_error *err)
-{
-    bool all[MO_CHAIN_MAX_DEVICES];
-    char label[MO_HANDOVER_LABEL];
-    mo_split split = { .bound_ns = 0 };
-    mo_status status;
-
-    for (int k = 0; k < chain->n_devices; k++)
-        all[k] = true;
-    snprintf(label, sizeof label, "%s: %s", j->runtime->name,
-             j->runtime->default_name);
-    status = j->runtime->split_default(chain, all, &split, err);
-    status = add_row(j, label, status, &split, err);
-    mo_split_clear(&split);
-    return status;
-}
-
-static bool may_use(const job *j, const mo_chain *chain, int device)
-{
-    return j->runtime->rules.uses_cpu ||
-           !chain->cluster->devices[device].is_cpu;
-}
-
-static bool has_experts_on_host(const mo_chain *chain, const mo_split *split)
-{
-    for (int u = 0; u < chain->n_units; u++)
-        if (split->placement.experts_on_host[u])
-            return true;
-    return false;
-}
-
-/* Adds the row of a device alone; experts in main memory need the CPU, too. */
-static mo_status add_alone(job *j, const mo_chain *chain, const bool *allowed,
-                           int device, mo_error *err)
-{
-    const mo_device *devices = chain->cluster->devices;
-    char label[MO_HANDOVER_LABEL];
-    mo_split split = { .bound_ns = 0 };
-    mo_status status = mo_split_find(chain, allowed, &split, err);
-
-    if (status == MO_OK && device != chain->host &&
-        has_experts_on_host(chain, &split))
-        snprintf(label, sizeof label, "%.40s with experts on %.30s",
-                 devices[device].id, devices[chain->host].id);
-    else
-        snprintf(label, sizeof label, "%.60s alone", devices[device].id);
-    status = add_row(j, label, status, &split, err);
-    mo_split_clear(&split);
-    return status;
-}
-
-static bool is_dropped(const mo_place_runtime_options *o, const char *id)
-{
-    for (size_t i = 0; i < o->dropped.count; i++)
-        if (strcmp(o->dropped.items[i], "all") == 0 ||
-            strcmp(o->dropped.items[i], id) == 0)
-            return true;
-    return false;
-}
-
-static mo_status check_dropped(const job *j, const mo_chain *chain,
-                               mo_error *err)
-{
-    for (size_t i = 0; i < j->o->dropped.count; i++) {
-        const char *name = j->o->dropped.items[i];
-        bool known = strcmp(name, "all") == 0;
-
-        for (int k = 0; k < chain->n_devices; k++)
-            known = known || strcmp(chain->cluster->devices[k].id, name) == 0;
-        if (!known)
-            return mo_fail(err, MO_E_USAGE,
-                           "--drop-device: there is no device '%.80s'; all "
-                           "stands for each",
-                           name);
-    }
-    return MO_OK;
-}
-
-/* Each device alone, or all but one that is to be dropped. */
-static mo_status add_subsets(job *j, const mo_chain *chain, bool alone,
-                             mo_error *err)
-{
-    bool allowed[MO_CHAIN_MAX_DEVICES];
-    char label[MO_HANDOVER_LABEL];
-    mo_status status = MO_OK;
-
-    for (int k = 0; k < chain->n_devices && status == MO_OK; k++) {
-        if (!alone && !is_dropped(j->o, chain->cluster->devices[k].id))
-            continue;
-        for (int i = 0; i < chain->n_devices; i++)
-            allowed[i] = (i == k) == alone;
-        if (!may_use(j, chain, k))
-            continue;
-        snprintf(label, sizeof label, "without %.60s",
-                 chain->cluster->devices[k].id);
-        status = alone ? add_alone(j, chain, allowed, k, err)
-                       : add_split(j, chain, allowed, label, err);
-    }
-    return status;
-}
-
-static mo_status add_device(job *j, const char *text, mo_error *err)
-{
-    bool all[MO_CHAIN_MAX_DEVICES];
-    char label[MO_HANDOVER_LABEL];
-    mo_cluster *cluster = NULL;
-    mo_chain *chain = NULL;
-    mo_status status =
-        mo_place_extend_cluster(j->devices.cluster, text, &cluster, err);
-
-    for (int k = 0; k < MO_CHAIN_MAX_DEVICES; k++)
-        all[k] = true;
-    snprintf(label, sizeof label, "with one more %.60s", text);
-    if (status == MO_OK)
-        status = make_chain(j, cluster, &chain, err);
-    if (status == MO_OK)
-        status = add_split(j, chain, all, label, err);
-    mo_chain_free(chain);
-    mo_cluster_free(cluster);
-    return status;
-}
-
-static mo_status add_rows(job *j, const mo_chain *chain, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    if (j->o->added.count > 64)
-        return mo_fail(err, MO_E_LIMIT, "more than 64 times --add-device");
-    if (j->runtime->split_default)
-        status = add_default(j, chain, err);
-    if (status == MO_OK && chain->n_devices > 1)
-        status = add_subsets(j, chain, true, err);
-    if (status == MO_OK)
-        status = check_dropped(j, chain, err);
-    if (status == MO_OK && chain->n_devices > 1)
-        status = add_subsets(j, chain, false, err);
-    for (size_t i = 0; i < j->o->added.count && status == MO_OK; i++)
-        status = add_device(j, j->o->added.items[i], err);
-    return status;
-}
-
-static mo_status print(const job *j, const mo_handover *report, bool json,
-                       mo_output_file *output, mo_error *err)
+static mo_status print(const mo_runtime_job *j, const mo_handover *report,
+                       bool json, mo_output_file *output, mo_error *err)
 {
     bool to_stdout = output->path && strcmp(output->path, "-") == 0;
     mo_out *out;
@@ -450,7 +220,7 @@ static mo_status print(const job *j, const mo_handover *report, bool json,
 }
 
 /* Whether the times of all layers are by rates of the profile. */
-static bool is_calibrated(const job *j, const mo_chain *chain,
+static bool is_calibrated(const mo_runtime_job *j, const mo_chain *chain,
                           const mo_split *split)
 {
     const mo_profile *profile = j->devices.profile;
@@ -464,14 +234,15 @@ static bool is_calibrated(const job *j, const mo_chain *chain,
 }
 
 /* Where nothing fits, the rows tell whether another device helps. */
-static mo_status place(job *j, bool json, mo_output_file *output, mo_error *err)
+static mo_status place(mo_runtime_job *j, bool json, mo_output_file *output,
+                       mo_error *err)
 {
     bool all[MO_CHAIN_MAX_DEVICES];
     mo_chain *chain = NULL;
     mo_split split = { .bound_ns = 0 };
     mo_error why = { 0 };
     bool fits;
-    mo_status status = make_chain(j, j->devices.cluster, &chain, err);
+    mo_status status = mo_runtime_job_chain(j, j->devices.cluster, &chain, err);
 
     for (int k = 0; k < MO_CHAIN_MAX_DEVICES; k++)
         all[k] = true;
@@ -481,7 +252,7 @@ static mo_status place(job *j, bool json, mo_output_file *output, mo_error *err)
     if (chain && status == MO_E_INFEASIBLE)
         why = *err;
     if (fits || (chain && status == MO_E_INFEASIBLE))
-        status = add_rows(j, chain, err);
+        status = mo_runtime_job_add_rows(j, chain, fits ? &split : NULL, err);
     if (status == MO_OK) {
         mo_handover report = {
             .runtime = j->runtime,
@@ -518,16 +289,16 @@ mo_status mo_place_runtime_run(const mo_place_runtime_options *o,
                                mo_output_file *output,
                                const mo_driver_log *logger, mo_error *err)
 {
-    job *j = calloc(1, sizeof *j);
+    mo_runtime_job *j = calloc(1, sizeof *j);
     mo_status status;
 
     if (!j)
         return mo_fail_memory(err);
-    *j = (job){ .o = o,
-                .runtime = runtime,
-                .prepare = prepare,
-                .path = path,
-                .logger = logger };
+    *j = (mo_runtime_job){ .o = o,
+                           .runtime = runtime,
+                           .prepare = prepare,
+                           .path = path,
+                           .logger = logger };
     status = load(j, err);
     if (status == MO_OK)
         status = mo_output_guard_check_found(

@@ -326,7 +326,7 @@ static mo_status find_devices(work *w, mo_error *err)
             if (s->n_gpus == 0 && *s->no_gpu && w->how.cpus > 0)
                 fprintf(
                     stderr,
-                    "%s: no GPU on %s, its processors alone are taken: %s\n",
+                    "%s: no GPU found on %s, only processors are used: %s\n",
                     w->o->logger.command, host, s->no_gpu);
         }
     }

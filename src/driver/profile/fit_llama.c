@@ -157,6 +157,7 @@ static mo_status add_run(fitting *f, const mo_llama_row *row, mo_error *err)
     mo_status status;
 
     run->row = row;
+    run->model = path;
     f->n_runs++; /* its arrays are freed */
     status = f->graph || (path[0] && access(path, R_OK) == 0)
                  ? read_ops(f, path, run, &n_layers, err)

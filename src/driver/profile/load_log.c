@@ -9,7 +9,8 @@ void mo_driver_load_log(const mo_driver_log *logger,
     char text[MO_MEASURE_LOAD_SIZE];
 
     if (!logger->quiet && !mo_measure_load_quiet(load))
-        fprintf(stderr,
-                "%s: not quiet: %s meanwhile; measure again when they rest\n",
-                logger->command, mo_measure_load_format(load, text));
+        fprintf(
+            stderr,
+            "%s: the machine was not idle: %s; measure again when it is idle\n",
+            logger->command, mo_measure_load_format(load, text));
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/raise_bound.h"
 #include "solvers/search/method.h"
 
 enum {
@@ -42,32 +41,20 @@ static mo_status check_review(const mo_review *first, const mo_review *r,
 }
 
 /* Of the bounds of the file and of our own, the file's is named as claimed. */
-static mo_status find_bound(const mo_review *r, const mo_driver_log *logger,
-                            mo_page_placement *p, mo_error *err)
+static void take_bound(const mo_review *r, mo_page_placement *p)
 {
     const mo_answer_evaluation *j = &r->evaluation;
-    int64_t objective_ns = mo_answer_evaluation_objective_ns(j);
-    mo_lower_bound lower = j->lower;
-    mo_status status;
 
-    p->bound_ns = lower.bound_ns;
-    p->bound_by = lower.which;
+    p->bound_ns = j->lower.bound_ns;
+    p->bound_by = j->lower.which;
     /* The claim of a replicated solution is about all copies. */
-    if (r->evaluation.own_period_ns > 0)
-        return MO_OK;
+    if (j->own_period_ns > 0)
+        return;
     if (r->claim.has_bound && r->claim.bound_ns > p->bound_ns &&
-        r->claim.bound_ns <= objective_ns) {
+        r->claim.bound_ns <= mo_answer_evaluation_objective_ns(j)) {
         p->claimed_ns = r->claim.bound_ns;
         p->claimed_by = r->claim.by[0] ? r->claim.by : "the solution";
     }
-    if (j->period_ns >= 0 || p->claimed_ns > 0 || mo_review_is_proven(r))
-        return MO_OK;
-    status =
-        mo_block_bound_raise(r->problem.instance, &r->regime,
-                             j->schedule->makespan_ns, logger, &lower, err);
-    p->bound_ns = lower.bound_ns;
-    p->bound_by = lower.which;
-    return status;
 }
 
 mo_status mo_solution_page_defaults(const mo_review *first,
@@ -241,8 +228,7 @@ mo_status mo_solution_page_make(const mo_solution_page_options *o,
                                       .shares = &part->shares,
                                       .memory = &part->memory };
             status = make_part(r, p, part, err);
-            if (status == MO_OK)
-                status = find_bound(r, o->logger, p, err);
+            take_bound(r, p);
         }
     }
     if (status != MO_OK)

@@ -46,6 +46,21 @@ static int64_t read_count(const char *config, const char *const *keys)
 #define COUNT(config, ...)                                                     \
     read_count(config, (const char *const[]){ __VA_ARGS__, NULL })
 
+/* Returns the number of items of an array, 0 where there is none. */
+static int64_t count_items(const char *config, const char *key)
+{
+    size_t length = 0;
+    const char *value = mo_json_find(config, key, &length);
+    mo_json_cursor c;
+    mo_json_member item;
+    int64_t n = 0;
+
+    if (value && mo_json_open(&c, '[', value, length))
+        while (mo_json_take_item(&c, &item) == 1)
+            n++;
+    return n;
+}
+
 /* Copies a text of plain characters, "" where it is none. */
 static void read_text(const char *config, const char *key, char *to,
                       size_t size)
@@ -167,6 +182,8 @@ static mo_status read_config(maker *m, const char *text)
     model->dtype = activation_type(m->config);
     m->hidden = COUNT(m->config, "hidden_size", "n_embd", "d_model");
     layers = COUNT(m->config, "num_hidden_layers", "n_layer", "num_layers");
+    if (layers == 0)
+        layers = count_items(m->config, "layers_block_type");
     heads = COUNT(m->config, "num_attention_heads", "n_head", "num_heads");
     kv_heads = COUNT(m->config, "num_key_value_heads");
     if (layers < 1 || layers > MO_LLM_MAX_LAYERS)
@@ -185,9 +202,9 @@ static mo_status read_config(maker *m, const char *text)
     if (model->key_length == 0 && heads > 0)
         model->key_length = m->hidden / heads;
     model->experts_used =
-        COUNT(m->config, "num_experts_per_tok", "experts_per_token");
-    model->ssm_state =
-        COUNT(m->config, "state_size", "mamba_d_state", "ssm_state_size");
+        COUNT(m->config, "num_experts_per_tok", "experts_per_token", "moe_k");
+    model->ssm_state = COUNT(m->config, "state_size", "mamba_d_state",
+                             "ssm_state_size", "linear_key_head_dim");
     model->caches_latent = true;
     model->layer_prefix = "";
     read_window(m);
@@ -235,7 +252,9 @@ static mo_status set_dims(const maker *m, const mo_hf_role *role,
         to->dims[1] = d[1];
         to->dims[2] = d[0];
         fits = fits && mo_int64_mul(to->elements, 2, &to->elements);
-    } else if (has_role(role, "ssm_conv1d") && from->rank == 3) {
+    } else if ((has_role(role, "ssm_conv1d") ||
+                has_role(role, "shortconv.conv")) &&
+               from->rank == 3) {
         to->dims[0] = d[2];
         to->dims[1] = d[0];
     } else if (from->rank == 3) {

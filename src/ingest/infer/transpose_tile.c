@@ -65,8 +65,8 @@ mo_status mo_infer_eval_transpose(const mo_infer_rule_op *op, int output,
     return MO_OK;
 }
 
-/* *repeats = how often each dimension of the output's rank is repeated; what is
- * less than once is not there at all. */
+/* *repeats = how often each dimension of the output's rank is repeated; 0 for
+ * counts below 1, which make the output empty. */
 static mo_status tile_repeats(const mo_infer_rule_op *op, mo_shape *repeats,
                               mo_error *err)
 {

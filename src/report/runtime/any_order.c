@@ -3,29 +3,39 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/minmax.h"
 
-enum { STEPS = 400, PATIENCE = 15 };
+enum { MIN_STEPS = 400, MAX_STEPS = 6000, WORK = 50000000, PATIENCE = 200 };
 
 typedef struct relaxation {
     const mo_chain *c;
     const bool *allowed;
-    double price[MO_CHAIN_MAX_DEVICES]; /* of a byte, ns */
-    double used[MO_CHAIN_MAX_DEVICES];  /* bytes on the shortest path */
+    int64_t block_bytes;                /* sizes are rounded down to blocks */
+    double price[MO_CHAIN_MAX_DEVICES]; /* of a block, ns */
+    double used[MO_CHAIN_MAX_DEVICES];  /* blocks on the shortest path */
     double *reach_ns;                   /* by unit and device */
     int *from;                          /* device of the unit before */
 } relaxation;
 
-static double bytes_of(const mo_chain *c, int unit)
+static double blocks_of(const relaxation *r, int unit)
 {
-    return (double) c->memory_bytes[unit] + (double) c->expert_bytes[unit];
+    const mo_chain *c = r->c;
+
+    return (double) ((c->memory_bytes[unit] + c->expert_bytes[unit]) /
+                     r->block_bytes);
+}
+
+static double capacity_of(const relaxation *r, int device)
+{
+    return (double) (r->c->capacity_bytes[device] / r->block_bytes);
 }
 
 static double unit_ns(const relaxation *r, int unit, int device)
 {
     const mo_chain *c = r->c;
-    double ns = r->price[device] * bytes_of(c, unit);
+    double ns = r->price[device] * blocks_of(r, unit);
 
     for (int i = 0; i < c->n_phases; i++)
         ns += c->phases[i].weight *
@@ -76,10 +86,10 @@ static double shortest_path(relaxation *r)
     for (int k = 0; k < n; k++) {
         r->used[k] = 0;
         if (c->capacity_bytes[k] != INT64_MAX)
-            best -= r->price[k] * (double) c->capacity_bytes[k];
+            best -= r->price[k] * capacity_of(r, k);
     }
     for (int u = c->n_units - 1; u >= 0; u--) {
-        r->used[last] += bytes_of(c, u);
+        r->used[last] += blocks_of(r, u);
         last = r->from[u * n + last];
     }
     return best;
@@ -92,7 +102,7 @@ static void change_prices(relaxation *r, double gap, double scale)
     double norm = 0;
 
     for (int k = 0; k < c->n_devices; k++) {
-        double over = r->used[k] - (double) c->capacity_bytes[k];
+        double over = r->used[k] - capacity_of(r, k);
 
         if (c->capacity_bytes[k] != INT64_MAX && (over > 0 || r->price[k] > 0))
             norm += over * over;
@@ -100,9 +110,45 @@ static void change_prices(relaxation *r, double gap, double scale)
     for (int k = 0; k < c->n_devices && norm > 0; k++)
         if (c->capacity_bytes[k] != INT64_MAX)
             r->price[k] = mo_max_double(
-                0,
-                r->price[k] + scale * gap / norm *
-                                  (r->used[k] - (double) c->capacity_bytes[k]));
+                0, r->price[k] +
+                       scale * gap / norm * (r->used[k] - capacity_of(r, k)));
+}
+
+/* Returns the best L of the subgradient method, at least `best`. */
+static double raise_bound(relaxation *r, int64_t block_bytes, double upper_ns,
+                          double best)
+{
+    int64_t pairs = (int64_t) r->c->n_devices * r->c->n_devices;
+    int64_t steps = mo_max_i64(
+        MIN_STEPS, mo_min_i64(MAX_STEPS, WORK / (r->c->n_units * pairs)));
+    double reached = 0, scale = 1;
+    int waited = 0;
+
+    r->block_bytes = block_bytes;
+    memset(r->price, 0, sizeof r->price);
+    for (int i = 0; i < steps && reached < upper_ns; i++) {
+        double ns = shortest_path(r);
+
+        if (ns > reached) {
+            reached = ns;
+            waited = 0;
+        } else if (++waited == PATIENCE) {
+            scale /= 2;
+            waited = 0;
+        }
+        change_prices(r, upper_ns - ns, scale);
+    }
+    return mo_max_double(best, reached);
+}
+
+/* Returns the size of the smallest layer. */
+static int64_t layer_bytes(const mo_chain *c)
+{
+    int64_t least = INT64_MAX;
+
+    for (int u = 1; u <= c->n_layers; u++)
+        least = mo_min_i64(least, c->memory_bytes[u] + c->expert_bytes[u]);
+    return least;
 }
 
 mo_status mo_chain_any_order_bound(const mo_chain *c, const bool *allowed,
@@ -111,8 +157,7 @@ mo_status mo_chain_any_order_bound(const mo_chain *c, const bool *allowed,
 {
     relaxation r = { .c = c, .allowed = allowed };
     size_t n = (size_t) c->n_units * (size_t) c->n_devices;
-    double best = 0, scale = 1;
-    int waited = 0;
+    double best;
 
     r.reach_ns = calloc(n, sizeof *r.reach_ns);
     r.from = calloc(n, sizeof *r.from);
@@ -121,18 +166,9 @@ mo_status mo_chain_any_order_bound(const mo_chain *c, const bool *allowed,
         free(r.from);
         return mo_fail_memory(err);
     }
-    for (int i = 0; i < STEPS && best < upper_ns; i++) {
-        double ns = shortest_path(&r);
-
-        if (ns > best) {
-            best = ns;
-            waited = 0;
-        } else if (++waited == PATIENCE) {
-            scale /= 2;
-            waited = 0;
-        }
-        change_prices(&r, upper_ns - ns, scale);
-    }
+    best = raise_bound(&r, 1, upper_ns, 0);
+    if (layer_bytes(c) > 1)
+        best = raise_bound(&r, layer_bytes(c), upper_ns, best);
     *bound_ns = mo_min_double(best, upper_ns);
     free(r.reach_ns);
     free(r.from);

@@ -8,7 +8,10 @@
  *     L(l) = min over placements of time + sum of l_k (bytes on k - capacity)
  *
  * is a shortest path for any l >= 0 and at most the least time.  The prices are
- * those of a subgradient method with Polyak's step.
+ * those of a subgradient method with Polyak's step.  A second one counts whole
+ * layers in the place of bytes: sizes and capacities are divided by the size of
+ * a layer and rounded down (Chvatal-Gomory cuts), since what is left of a
+ * device is of no use to a layer.
  */
 #ifndef MO_REPORT_RUNTIME_ANY_ORDER_H
 #define MO_REPORT_RUNTIME_ANY_ORDER_H

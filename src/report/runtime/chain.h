@@ -36,7 +36,8 @@ typedef struct mo_chain_rules {
     bool uses_cpu;       /* units may be on the CPU */
     bool routes_by_host; /* transfers of other machines pass the host */
     bool in_any_order;   /* layers of a device need not be contiguous */
-    bool moves_experts;  /* experts may be in main memory */
+    bool ties_ends;     /* embedding and head that share a table are together */
+    bool moves_experts; /* experts may be in main memory */
     bool limits_context; /* to the context length the model was trained for */
     /* Units in main memory run on a GPU, which gets their weights for each
      * batch, where a run has at least so many tokens; 0: on the CPU. */

@@ -13,7 +13,7 @@
 enum {
     VERSION = 1,
     OPS_PER_LINE = 16,
-    MAX_PARAMS = 64, /* of an entry: devices with prices */
+    MAX_PARAMS = 1024, /* of an entry: resources with prices */
     MAX_ENTRIES = 1 << 22
 };
 
@@ -28,11 +28,21 @@ const char *const mo_proof_kind_names[] = { [MO_PROOF_TEST] = "test",
                                             [MO_PROOF_SPAN] = "span",
                                             [MO_PROOF_CASES] = "cases",
                                             [MO_PROOF_PRICES] = "prices",
+                                            [MO_PROOF_COLOCATION] =
+                                                "colocation",
                                             [MO_PROOF_WHOLE] = "whole",
+                                            [MO_PROOF_LAGRANGIAN] =
+                                                "lagrangian",
+                                            [MO_PROOF_BRANCH] = "branch",
+                                            [MO_PROOF_PACKING] = "packing",
+                                            [MO_PROOF_SETS] = "sets",
+                                            [MO_PROOF_ENUMERATE] = "enumerate",
                                             NULL };
 
-/* Numbers of parameters; of prices one for each device. */
-static const int n_params_of[] = { 1, 0, 2, 1, 1, 1, -1, 1 };
+/* Numbers of parameters; negative: with prices, which any number may follow. */
+static const int n_params_of[] = {
+    1, 0, 2, 1, 1, 1, -1, 2, 1, -1, -1, 0, 1, 1
+};
 
 mo_status mo_proof_new(mo_proof **proof, mo_error *err)
 {
@@ -79,20 +89,15 @@ mo_status mo_proof_add(mo_proof *proof, mo_proof_entry entry,
     return status;
 }
 
-static bool is_whole(mo_proof_kind kind)
-{
-    return kind == MO_PROOF_PRICES || kind == MO_PROOF_WHOLE;
-}
-
-static void put_entry(const mo_proof *proof, const mo_proof_entry *e,
-                      char mark, mo_out *out)
+static void put_entry(const mo_proof *proof, const mo_proof_entry *e, char mark,
+                      mo_out *out)
 {
     mo_out_printf(out, "%c" PREFIX "%s", mark, mo_proof_kind_names[e->kind]);
-    if (!is_whole(e->kind))
+    if (!mo_proof_is_whole(e->kind))
         mo_out_printf(out, " %d", e->first);
     if (mo_proof_is_span(e->kind))
         mo_out_printf(out, " %d", e->last);
-    if (!is_whole(e->kind))
+    if (!mo_proof_is_whole(e->kind))
         mo_out_printf(out, " %d %d", e->a, e->b);
     mo_out_printf(out, " %" PRId64, e->value_ns);
     for (size_t i = 0; i < e->n_params; i++)
@@ -255,12 +260,12 @@ static mo_status read_entry(parser *p, mo_proof_kind kind)
     int64_t params[MAX_PARAMS];
     int n = 0, wanted = n_params_of[kind];
 
-    if (!is_whole(kind) && !read_int(p, &e.first))
+    if (!mo_proof_is_whole(kind) && !read_int(p, &e.first))
         return fail(p, "an entry without a segment");
     e.last = e.first;
     if (mo_proof_is_span(kind) && (!read_int(p, &e.last) || e.last < e.first))
         return fail(p, "a span without its last segment");
-    if (!is_whole(kind) && (!read_int(p, &e.a) || !read_int(p, &e.b)))
+    if (!mo_proof_is_whole(kind) && (!read_int(p, &e.a) || !read_int(p, &e.b)))
         return fail(p, "an entry without its two devices");
     if (!read_number(p, MO_PROOF_NEVER_NS, &e.value_ns))
         return fail(p, "an entry without a value in nanoseconds");
@@ -324,7 +329,8 @@ mo_status mo_proof_read(const char *name, const char *text, size_t size,
         if (stop > at && stop[-1] == '\r')
             stop--;
         p.line++;
-        if ((size_t) (stop - at) > prefix && memchr(MARKS, *at, strlen(MARKS)) &&
+        if ((size_t) (stop - at) > prefix &&
+            memchr(MARKS, *at, strlen(MARKS)) &&
             memcmp(at + 1, PREFIX, prefix) == 0) {
             p.at = at + 1 + prefix;
             p.end = stop;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proof.h - certificate of a lower bound on the makespan: the parameters from
- * which the bound is recomputed (proof_verify.h), as text of one line an entry
- * (moirai-proof(5)).
+ * proof.h - certificate of a lower bound on the makespan or the period: the
+ * parameters from which the bound is recomputed (proof_verify.h), as text of
+ * one line an entry (moirai-proof(5)).
  *
  * A certificate names a chain of ops that precede each other.  The ops between
  * two of them are a segment, and a lower bound on its time by the devices of
  * the two is an entry of a table; equal segments share one.  The bound is a
  * shortest path over the devices of the chain.  Other entries are bounds of
- * the whole instance.
+ * the whole instance; those of the period are all of that kind.
  */
 #ifndef MO_SCHEDULE_PROOF_PROOF_H
 #define MO_SCHEDULE_PROOF_PROOF_H
@@ -33,8 +33,17 @@ typedef enum mo_proof_kind {
     MO_PROOF_CASES, /* cases of the devices of hub ops, with the tables of the
                        segments: steps */
     /* Of the whole. */
-    MO_PROOF_PRICES, /* prices of memory by device, in 2^-32 ns a byte */
-    MO_PROOF_WHOLE,  /* schedule/bound/lower_bound.h: counted work */
+    MO_PROOF_PRICES,     /* prices of memory by device, in 2^-32 ns a byte */
+    MO_PROOF_COLOCATION, /* schedule/bound/colocation_bound.h with the tables of
+                            the segments: work of tests, nodes */
+    MO_PROOF_WHOLE,      /* schedule/bound/lower_bound.h: counted work */
+    /* Of the period.  The unit of the prices of memory belongs to a period; all
+     * prices are multiples of 2^-58. */
+    MO_PROOF_LAGRANGIAN, /* that period; prices of resources and memories */
+    MO_PROOF_BRANCH,     /* branch and bound: that period, work, prices */
+    MO_PROOF_PACKING,    /* none */
+    MO_PROOF_SETS,       /* bound by sets of units: work */
+    MO_PROOF_ENUMERATE,  /* all placements: most requests in flight, 0: any */
     MO_PROOF_N_KINDS
 } mo_proof_kind;
 
@@ -48,6 +57,17 @@ typedef struct mo_proof_entry {
     size_t params, n_params; /* in mo_proof.params */
     int line;                /* of the file; 0: none */
 } mo_proof_entry;
+
+/* Whether an entry is about the whole instance, without segment and devices. */
+static inline bool mo_proof_is_whole(mo_proof_kind kind)
+{
+    return kind >= MO_PROOF_PRICES;
+}
+
+static inline bool mo_proof_is_of_period(mo_proof_kind kind)
+{
+    return kind >= MO_PROOF_LAGRANGIAN;
+}
 
 static inline bool mo_proof_is_span(mo_proof_kind kind)
 {
@@ -92,8 +112,8 @@ mo_status mo_proof_add(mo_proof *proof, mo_proof_entry entry,
 void mo_proof_write(const mo_proof *proof, char mark, mo_out *out);
 
 /* Reads the lines of a solution or model that begin with '#', '\\' or '*' and
- * " proof ", and skips all others; *proof is NULL where there are none.  name is for messages.  Malformed lines
- * are MO_E_SYNTAX with their number. */
+ * " proof ", and skips all others; *proof is NULL where there are none.  name
+ * is for messages.  Malformed lines are MO_E_SYNTAX with their number. */
 mo_status mo_proof_read(const char *name, const char *text, size_t size,
                         mo_proof **proof, mo_error *err);
 

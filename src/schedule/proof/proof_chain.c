@@ -269,8 +269,10 @@ mo_status mo_proof_chain_open(mo_proof_chain *c, const mo_instance *x,
         status = find_spans(c, proof, fault, err);
     if (status == MO_OK && !*fault)
         status = allocate_tables(c, err);
-    if (*fault)
+    if (*fault) {
         c->chain.n = 0;
+        c->n_spans = 0;
+    }
     return status;
 }
 
@@ -455,6 +457,45 @@ static void apply_span(mo_proof_chain *c, const mo_proof_span *span)
         c->from[end + (size_t) b] = (unsigned char) at;
         c->back[end + (size_t) b] = span->first;
     }
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const mo_coloc_pair_bound *p = a, *q = b;
+
+    if (p->u != q->u)
+        return p->u < q->u ? -1 : 1;
+    return (p->v > q->v) - (p->v < q->v);
+}
+
+size_t mo_proof_chain_pairs(mo_proof_chain *c, mo_coloc_pair_bound *pairs)
+{
+    int K = c->domains.x->n_devices;
+    size_t n = 0;
+
+    for (int i = 0; i < c->chain.n; i++) {
+        const mo_bound_segment *s = &c->chain.segments[i];
+
+        if (s->u != MO_FREE && s->v != MO_FREE)
+            pairs[n++] = mo_coloc_pair_bound_of(&c->domains, s->u, s->v,
+                                                c->tables[c->classes->of[i]]);
+    }
+    for (size_t i = 0; i < c->n_spans; i++) {
+        int u = c->chain.segments[c->spans[i].first].u,
+            v = c->chain.segments[c->spans[i].last].v;
+
+        if (u == MO_FREE || v == MO_FREE ||
+            c->spans[i].first == c->spans[i].last)
+            continue;
+        fill_inner(c, &c->spans[i]);
+        /* Until the start of v. */
+        for (int p = 0; p < K * K; p++)
+            if (c->inner_ns[p] < MO_PROOF_NEVER_NS)
+                c->inner_ns[p] -= mo_instance_p_ns(c->domains.x, v, p % K);
+        pairs[n++] = mo_coloc_pair_bound_of(&c->domains, u, v, c->inner_ns);
+    }
+    qsort(pairs, n, sizeof *pairs, compare_pairs);
+    return n;
 }
 
 int64_t mo_proof_chain_shortest(mo_proof_chain *c)

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "schedule/allowed_devices.h"
+#include "schedule/bound/colocation_bound.h"
 #include "schedule/bound/op_chain.h"
 #include "schedule/bound/segment_bound.h"
 #include "schedule/bound/segment_classes.h"
@@ -71,6 +72,10 @@ int64_t *mo_proof_chain_at(const mo_proof_chain *c, const mo_proof_entry *e);
 /* Returns the class of a span, of which it is the first. */
 const mo_proof_span_class *mo_proof_chain_span(const mo_proof_chain *c,
                                                const mo_proof_entry *e);
+
+/* Fills pairs, room for all segments and spans, with the times between their
+ * ends, in order of these; returns their number. */
+size_t mo_proof_chain_pairs(mo_proof_chain *c, mo_coloc_pair_bound *pairs);
 
 /* Returns the length of the shortest path, at most MO_PROOF_NEVER_NS. */
 int64_t mo_proof_chain_shortest(mo_proof_chain *c);

@@ -17,6 +17,7 @@
 enum { PRICE_BITS = 32, MAX_PRICE_DEVICES = 64 };
 
 typedef struct verifier {
+    const mo_proof_scope *scope;
     const mo_instance *x;
     mo_regime regime;
     const mo_proof *proof;
@@ -30,13 +31,18 @@ typedef struct verifier {
     mo_error err;      /* and its error */
 } verifier;
 
-uint64_t mo_proof_digest(const mo_instance *x, const mo_regime *regime)
+uint64_t mo_proof_digest(const mo_proof_scope *scope)
 {
-    const uint64_t numbers[] = { x->digest, (uint64_t) regime->congestion,
+    const mo_regime *regime = &scope->regime;
+    const uint64_t numbers[] = { scope->x->digest,
+                                 (uint64_t) regime->congestion,
                                  (uint64_t) regime->tensors,
-                                 (uint64_t) regime->memory };
+                                 (uint64_t) regime->memory,
+                                 (uint64_t) scope->objective };
+    bool is_period = scope->objective == MO_OBJECTIVE_PERIOD;
 
-    return mo_digest_of(numbers, sizeof numbers);
+    return mo_digest_of(numbers,
+                        sizeof numbers - (is_period ? 0 : sizeof *numbers));
 }
 
 /* Counts a rejected entry and keeps the first reason. */
@@ -108,6 +114,7 @@ static mo_status apply_rule(verifier *v, const mo_proof_entry *e,
                                  .b = e->b,
                                  .value_ns = e->value_ns,
                                  .params = params,
+                                 .n_params = e->n_params,
                                  .stop = v->stop };
     mo_sub_instance *part = NULL;
     const int64_t **tables = NULL;
@@ -240,8 +247,29 @@ static mo_status verify_prices(verifier *v, const mo_proof_entry *e,
     return status;
 }
 
-static mo_status verify_whole(verifier *v, const mo_proof_entry *e,
-                              int64_t *lower_ns, mo_error *err)
+/* The bound by colocation, with what the tables prove. */
+static mo_status verify_colocation(verifier *v, const mo_proof_entry *e,
+                                   int64_t *lower_ns, mo_error *err)
+{
+    const int64_t *params = v->proof->params + e->params;
+    const mo_coloc_effort effort = { fmin((double) params[0], MO_COLOC_WORK),
+                                     (double) params[1] };
+    size_t room = (size_t) v->chain.chain.n + v->chain.n_spans + 1;
+    mo_coloc_pair_bound *pairs = calloc(room, sizeof *pairs);
+    int64_t bound_ns = 0;
+    mo_status status = pairs ? MO_OK : mo_fail_memory(err);
+
+    if (status == MO_OK)
+        status = mo_bound_colocation(&v->chain.domains, pairs,
+                                     mo_proof_chain_pairs(&v->chain, pairs),
+                                     &effort, v->stop, &bound_ns, err);
+    *lower_ns = mo_min_i64(bound_ns, MO_PROOF_NEVER_NS);
+    free(pairs);
+    return status;
+}
+
+static mo_status verify_full(verifier *v, const mo_proof_entry *e,
+                             int64_t *lower_ns, mo_error *err)
 {
     _Atomic int64_t work = 0;
     const mo_stop limit = { .deadline_ns = INT64_MAX,
@@ -256,9 +284,44 @@ static mo_status verify_whole(verifier *v, const mo_proof_entry *e,
     return status;
 }
 
-static bool is_whole(const mo_proof_entry *e)
+/* A bound of the period. */
+static mo_status verify_period(verifier *v, const mo_proof_entry *e,
+                               int64_t *lower_ns, mo_error *err)
 {
-    return e->kind == MO_PROOF_PRICES || e->kind == MO_PROOF_WHOLE;
+    const mo_allowed_devices domains = { v->x, v->regime, NULL };
+    const mo_proof_subject subject = {
+        .domains = &domains,
+        .part = v->x,
+        .value_ns = e->value_ns,
+        .params = e->n_params > 0 ? v->proof->params + e->params : NULL,
+        .n_params = e->n_params,
+        .in_flight = v->scope->in_flight,
+        .stop = v->stop
+    };
+
+    return v->rules && v->rules->of[e->kind]
+               ? v->rules->of[e->kind](&subject, lower_ns, err)
+               : MO_OK;
+}
+
+/* Evaluates an entry of the whole. */
+static mo_status verify_whole(verifier *v, const mo_proof_entry *e,
+                              int64_t *lower_ns, mo_error *err)
+{
+    bool is_period = v->scope->objective == MO_OBJECTIVE_PERIOD;
+
+    if (mo_stop_reached(v->stop) || mo_proof_is_of_period(e->kind) != is_period)
+        return MO_OK;
+    switch (e->kind) {
+    case MO_PROOF_PRICES:
+        return verify_prices(v, e, lower_ns, err);
+    case MO_PROOF_COLOCATION:
+        return verify_colocation(v, e, lower_ns, err);
+    case MO_PROOF_WHOLE:
+        return verify_full(v, e, lower_ns, err);
+    default:
+        return verify_period(v, e, lower_ns, err);
+    }
 }
 
 /* Evaluates the entries of the tables; then cases and those of the whole, which
@@ -269,24 +332,22 @@ static mo_status verify_entries(verifier *v, mo_error *err)
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < proof->n && status == MO_OK; i++)
-        if (!is_whole(&proof->entries[i]) &&
+        if (!mo_proof_is_whole(proof->entries[i].kind) &&
             proof->entries[i].kind != MO_PROOF_CASES)
             status = verify_entry(v, &proof->entries[i], err);
     for (size_t i = 0; i < proof->n && status == MO_OK; i++)
         if (proof->entries[i].kind == MO_PROOF_CASES)
             status = verify_entry(v, &proof->entries[i], err);
     if (status == MO_OK && v->chain.chain.n > 0)
-        v->result->bound_ns = mo_proof_chain_shortest(&v->chain);
+        v->result->chain_ns = mo_proof_chain_shortest(&v->chain);
+    v->result->bound_ns = v->result->chain_ns;
     for (size_t i = 0; i < proof->n && status == MO_OK; i++) {
         const mo_proof_entry *e = &proof->entries[i];
         int64_t lower_ns = 0;
 
-        if (!is_whole(e))
+        if (!mo_proof_is_whole(e->kind))
             continue;
-        if (!mo_stop_reached(v->stop))
-            status = e->kind == MO_PROOF_PRICES
-                         ? verify_prices(v, e, &lower_ns, err)
-                         : verify_whole(v, e, &lower_ns, err);
+        status = verify_whole(v, e, &lower_ns, err);
         if (lower_ns < e->value_ns)
             reject(v, e, "does not hold", lower_ns);
         if (v->held)
@@ -296,39 +357,48 @@ static mo_status verify_entries(verifier *v, mo_error *err)
     return status;
 }
 
-mo_status mo_proof_verify(const mo_instance *x, const mo_regime *regime,
-                          const mo_proof *proof, const mo_proof_rules *rules,
-                          const mo_stop *stop, int64_t *held,
-                          mo_proof_result *result, mo_error *err)
+static mo_status open_chain(verifier *v, mo_error *err)
 {
-    verifier v = { .x = x,
-                   .regime = *regime,
+    const char *fault = NULL;
+    mo_status status =
+        mo_proof_chain_open(&v->chain, v->x, &v->regime, v->proof, &fault, err);
+
+    if (status == MO_OK && fault)
+        reject(v, NULL, fault, 0);
+    if (status == MO_OK && v->chain.chain.n > 0)
+        status = mo_proof_chain_fill(&v->chain, err);
+    if (status == MO_OK)
+        status = mo_bound_segments_new(&v->chain.domains, &v->segments, err);
+    if (status == MO_OK)
+        mo_bound_segments_set_stop(v->segments, v->stop);
+    return status;
+}
+
+mo_status mo_proof_verify(const mo_proof_scope *scope, const mo_proof *proof,
+                          const mo_proof_rules *rules, const mo_stop *stop,
+                          int64_t *held, mo_proof_result *result, mo_error *err)
+{
+    verifier v = { .scope = scope,
+                   .x = scope->x,
+                   .regime = scope->regime,
                    .proof = proof,
                    .rules = rules,
                    .stop = stop,
                    .held = held,
                    .result = result };
-    const char *fault = NULL;
-    mo_status status;
+    mo_status status = MO_OK;
 
     *result = (mo_proof_result){ 0 };
     for (size_t i = 0; i < proof->n && held; i++)
         held[i] = 0;
-    if (proof->digest != mo_proof_digest(x, regime)) {
+    if (proof->digest != mo_proof_digest(scope)) {
         reject(&v, NULL, "the certificate is of another instance", 0);
         return MO_OK;
     }
     if (proof->unlimited)
         v.regime.memory = MO_MEMORY_NONE;
-    status = mo_proof_chain_open(&v.chain, x, &v.regime, proof, &fault, err);
-    if (status == MO_OK && fault)
-        reject(&v, NULL, fault, 0);
-    if (status == MO_OK && v.chain.chain.n > 0)
-        status = mo_proof_chain_fill(&v.chain, err);
-    if (status == MO_OK)
-        status = mo_bound_segments_new(&v.chain.domains, &v.segments, err);
-    if (status == MO_OK)
-        mo_bound_segments_set_stop(v.segments, stop);
+    if (scope->objective == MO_OBJECTIVE_LATENCY)
+        status = open_chain(&v, err);
     if (status == MO_OK)
         status = verify_entries(&v, err);
     if (status == MO_OK && result->bound_ns < proof->bound_ns)
@@ -450,7 +520,8 @@ static void select_inner(selection *s, const mo_proof_entry *cases)
         const mo_proof_entry *e = &s->proof->entries[i];
 
         for (int j = cases->first;
-             j <= cases->last && !mo_proof_is_span(e->kind) && !is_whole(e);
+             j <= cases->last && !mo_proof_is_span(e->kind) &&
+             !mo_proof_is_whole(e->kind);
              j++)
             if (classes->first[classes->of[j]] == e->first)
                 s->needed[i] = true;
@@ -478,7 +549,7 @@ mo_status mo_proof_select(const mo_instance *x, const mo_regime *regime,
     if (status == MO_OK && chain.chain.n > 0)
         status = mo_proof_chain_fill(&chain, err);
     for (size_t i = 0; i < proof->n && status == MO_OK; i++) {
-        needed[i] = is_whole(&proof->entries[i]);
+        needed[i] = mo_proof_is_whole(proof->entries[i].kind);
         if (needed[i])
             *bound_ns = mo_max_i64(*bound_ns, proof->entries[i].value_ns);
         else if (mo_proof_chain_has(&chain, &proof->entries[i]))

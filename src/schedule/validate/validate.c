@@ -11,8 +11,8 @@
 #include "base/utf8.h"
 #include "schedule/validate/validate_internal.h"
 
-/* Texts of violations: numbers of the paper, names in quotes, exact
- * amounts. */
+/* Texts of violations begin with the number of the constraint in the paper, and
+ * have names in quotes and exact amounts. */
 
 enum { TEXT_SIZE = 2048, NAME_SIZE = 150 };
 
@@ -150,15 +150,15 @@ static void check_op_claim(mo_validate_state *j, int op)
     j->end_ns[op] += mo_instance_p_ns(j->x, op, device);
     if (start_ns < 0)
         mo_validate_add_violation(j, MO_VIOLATION_PRECEDENCE, -j->start_ns[op],
-                                  "op %s starts at %s, before all begins",
+                                  "op %s starts at %s, before time 0",
                                   mo_validate_label_op(j->x, op).text,
                                   mo_validate_label_us(start_ns).text);
     if (start_ns > LATEST_NS)
-        mo_validate_add_violation(j, MO_VIOLATION_OBJECTIVE,
-                                  start_ns - LATEST_NS,
-                                  "op %s starts at %s, later than can be",
-                                  mo_validate_label_op(j->x, op).text,
-                                  mo_validate_label_us(start_ns).text);
+        mo_validate_add_violation(
+            j, MO_VIOLATION_OBJECTIVE, start_ns - LATEST_NS,
+            "op %s starts at %s, beyond the range of times",
+            mo_validate_label_op(j->x, op).text,
+            mo_validate_label_us(start_ns).text);
 }
 
 /* A transfer that ends before it starts is reported and counts as taking no
@@ -174,8 +174,9 @@ static void check_transfer_claim(mo_validate_state *j,
           t.from < j->x->n_devices && t.to >= 0 && t.to < j->x->n_devices)) {
         mo_validate_add_violation(
             j, MO_VIOLATION_TRANSFER, 0,
-            "there is no item %d to send from device number %d to %d", t.item,
-            t.from, t.to);
+            "a transfer has no such item or device: item %d from "
+            "device number %d to %d",
+            t.item, t.from, t.to);
         return;
     }
     t.start_ns = clamp_time(t.start_ns);

@@ -65,8 +65,9 @@ void join_set_up(join_rank *ranks, int n, int port)
 static void *run_rank(void *context)
 {
     join_rank *r = context;
-    const mo_rdv_join_options options = { r->seconds, JOIN_KINDS,
-                                          note_refusal };
+    const mo_rdv_join_options options = { .seconds = r->seconds,
+                                          .n_kinds = JOIN_KINDS,
+                                          .note = note_refusal };
 
     r->status = mo_rdv_join(&r->job, &options, r->cards, r->channels, &r->err);
     atomic_store(&r->is_done, true);

@@ -97,6 +97,7 @@ static const struct {
     { "b\0", 2, MO_RDV_INCOMPLETE, NULL },
     { "b\0\0", 3, MO_RDV_DECODED, "" },
     { "f\3\0why", 6, MO_RDV_DECODED, "why" },
+    { "l\3\0001 x", 6, MO_RDV_DECODED, "1 x" },
     { "f\3\0wh", 5, MO_RDV_INCOMPLETE, NULL },
     { "f\3\0w\0y", 6, MO_RDV_DECODED, "w" },
     { "y\0\0e\0\0", 6, MO_RDV_DECODED, "" },
@@ -296,6 +297,35 @@ START_TEST(an_inventory_is_finite)
 }
 END_TEST
 
+static const struct {
+    const char *text;
+    int rank; /* of 4; -1: refused */
+    const char *reason;
+} losses[] = {
+    { "0 it is gone", 0, "it is gone" },
+    { "3 ", 3, "" },
+    { "4 none", -1, NULL },
+    { "99999999999999999999 none", -1, NULL },
+    { "-1 none", -1, NULL },
+    { "2", -1, NULL },
+    { " 2 none", -1, NULL },
+    { "", -1, NULL },
+};
+
+START_TEST(a_loss_is_that_of_a_rank)
+{
+    const char *reason = NULL;
+    int rank = -1;
+
+    ck_assert_int_eq(
+        mo_rdv_decode_loss(losses[_i].text, 4, &rank, &reason, NULL) == MO_OK,
+        losses[_i].rank >= 0);
+    ck_assert_int_eq(rank, losses[_i].rank);
+    if (losses[_i].reason)
+        ck_assert_str_eq(reason, losses[_i].reason);
+}
+END_TEST
+
 START_TEST(random_bytes_give_nothing_out_of_range)
 {
     unsigned char bytes[sizeof(mo_rdv_endpoint)];
@@ -336,6 +366,7 @@ SUITE(decode)
     EACH(a_control_message_is_known_and_short, COUNT(controls));
     EACH(a_header_is_of_a_known_kind, COUNT(headers));
     TEST(numbers_are_in_their_ranges);
+    EACH(a_loss_is_that_of_a_rank, COUNT(losses));
     TEST(times_of_devices_do_not_overflow);
     TEST(a_load_can_be_added_up);
     TEST(an_inventory_is_finite);

@@ -41,6 +41,8 @@ static void print_error(const mo_error *why)
     fflush(stdout);
 }
 
+static bool tolerates; /* losses, in the fixtures of this process */
+
 static void open_detector(fixture *p, double timeout_s)
 {
     mo_failure_detector_options options = { .timeout_s = timeout_s,
@@ -49,7 +51,8 @@ static void open_detector(fixture *p, double timeout_s)
                                             .describe_missing =
                                                 describe_missing,
                                             .context = p,
-                                            .print_fatal = print_error };
+                                            .print_fatal = print_error,
+                                            .tolerates_losses = tolerates };
 
     memset(p, 0, sizeof *p);
     mo_first_error_init(&p->failure);
@@ -214,6 +217,19 @@ static bool wait_for_message(fixture *p, mo_rdv_msg_kind wanted,
     return false;
 }
 
+/* Whether such a message has come. */
+static bool has_message(fixture *p, mo_rdv_msg_kind wanted)
+{
+    char text[MO_RDV_MSG_TEXT_SIZE];
+    mo_rdv_msg_kind kind;
+    bool closed = false, found = false;
+
+    mo_rdv_msg_receive(&p->other, &closed);
+    while (mo_rdv_msg_next(&p->other, &kind, text, &closed))
+        found |= kind == wanted;
+    return found;
+}
+
 START_TEST(own_errors_carry_our_name)
 {
     char text[MO_RDV_MSG_TEXT_SIZE];
@@ -226,6 +242,58 @@ START_TEST(own_errors_carry_our_name)
     mo_failure_detector_broadcast_error(p.watch);
     ck_assert(wait_for_message(&p, MO_RDV_MSG_ERROR, text));
     ck_assert_str_eq(text, "rank 0 (here): model.bin:3: is short");
+    tear_down(&p);
+}
+END_TEST
+
+START_TEST(a_tolerated_loss_is_reported_and_ends_nothing)
+{
+    char text[MO_RDV_MSG_TEXT_SIZE];
+    fixture p;
+
+    tolerates = true;
+    set_up(&p, 0.2);
+    expect_failure(&p, "rank 1 (there) has sent nothing for 0.");
+    ck_assert(mo_failure_detector_has_loss(p.watch));
+    ck_assert(mo_failure_detector_peer_of(p.watch, 1).lost);
+    ck_assert(!mo_failure_detector_peer_of(p.watch, 0).lost);
+    ck_assert_int_ge(mo_failure_detector_peer_of(p.watch, 1).silent_ns,
+                     200000000);
+    /* The lost rank hears of it, when it goes on, and of no other error. */
+    mo_failure_detector_broadcast_error(p.watch);
+    ck_assert(wait_for_message(&p, MO_RDV_MSG_LOSS, text));
+    ck_assert_msg(strncmp(text, "1 rank 1 (there) has sent", 25) == 0, "%s",
+                  text);
+    usleep(1500000); /* longer than the detector waits for the command */
+    ck_assert(!has_message(&p, MO_RDV_MSG_ERROR));
+    tear_down(&p);
+}
+END_TEST
+
+/* Rank 0 gives up no rank, and not itself, for what that rank reports of it. */
+START_TEST(only_rank_0_gives_up_ranks)
+{
+    fixture p;
+
+    tolerates = true;
+    set_up(&p, 60);
+    mo_rdv_msg_send(&p.other, MO_RDV_MSG_LOSS, "0 rank 0 is gone");
+    expect_failure(&p, "rank 0 is gone");
+    ck_assert(!mo_failure_detector_peer_of(p.watch, 0).lost);
+    ck_assert(!mo_failure_detector_peer_of(p.watch, 1).lost);
+    tear_down(&p);
+}
+END_TEST
+
+START_TEST(a_malformed_loss_is_that_of_its_sender)
+{
+    fixture p;
+
+    tolerates = true;
+    set_up(&p, 60);
+    mo_rdv_msg_send(&p.other, MO_RDV_MSG_LOSS, "7 of two");
+    expect_failure(&p, "a loss of no rank");
+    ck_assert(mo_failure_detector_peer_of(p.watch, 1).lost);
     tear_down(&p);
 }
 END_TEST
@@ -359,6 +427,9 @@ SUITE(failure_detector)
     EACH(garbage_is_the_end_of_a_connection, COUNT(garbage));
     TEST(messages_may_come_byte_by_byte);
     TEST(own_errors_carry_our_name);
+    TEST(a_tolerated_loss_is_reported_and_ends_nothing);
+    TEST(only_rank_0_gives_up_ranks);
+    TEST(a_malformed_loss_is_that_of_its_sender);
     TEST(an_orderly_disconnect_is_no_failure);
     TEST(a_death_after_DONE_is_reported);
     EACH(a_signal_is_a_failure_unless_it_has_a_cause, 2);

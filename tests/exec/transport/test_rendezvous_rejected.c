@@ -319,7 +319,8 @@ static bool secure(mo_secure_channel *channel, const mo_rdv_params *params,
     char identity[MO_SECURE_IDENTITY_SIZE];
     mo_secure_credentials *credentials;
 
-    MUST(mo_rdv_credentials_new(params, answer->salt, &credentials, &err));
+    MUST(
+        mo_rdv_credentials_new(params, answer->salt, NULL, &credentials, &err));
     if (!credentials)
         return true;
     mo_rdv_format_identity(identity, hello->rank, hello->n_ranks);

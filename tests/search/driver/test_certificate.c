@@ -11,9 +11,12 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "schedule/period/loads.h"
+#include "schedule/period/modulo_schedule.h"
 #include "solvers/search/method.h"
 #include "tests/support/exhaustive.h"
 #include "tests/support/exhaustive_live.h"
+#include "tests/support/exhaustive_period.h"
 #include "tests/support/layered_problem.h"
 #include "tests/support/problem.h"
 #include "tests/support/random_problem.h"
@@ -29,6 +32,8 @@ enum { WORK = 20000000 };
 /* A certificate as text, and a time that no bound exceeds. */
 typedef struct certified {
     mo_regime regime;
+    mo_objective objective;
+    int in_flight;
     char *text; /* NULL: none */
     size_t size;
     int64_t bound_ns, makespan_ns;
@@ -47,20 +52,29 @@ static char *text_of(const mo_proof *proof, size_t *size)
     return text;
 }
 
-static certified certify(const mo_instance *x, const mo_regime *regime)
+static certified certify_for(const mo_instance *x, const mo_regime *regime,
+                             mo_objective objective, int in_flight)
 {
     const mo_method_task task = { .x = x,
                                   .regime = *regime,
+                                  .objective = objective,
+                                  .in_flight = in_flight,
+                                  .rounds =
+                                      objective == MO_OBJECTIVE_PERIOD ? 2 : 0,
                                   .seed = 1,
                                   .threads = 1,
                                   .max_work = WORK,
                                   .certify = true };
     mo_method_result placed = { 0 };
-    certified c = { .regime = *regime, .makespan_ns = INT64_MAX };
+    certified c = { .regime = *regime,
+                    .objective = objective,
+                    .in_flight = in_flight,
+                    .makespan_ns = INT64_MAX };
 
     MUST(mo_method_moirai.place(&task, &placed, &err));
     if (placed.fits)
-        c.makespan_ns = placed.schedule->makespan_ns;
+        MUST(mo_period_objective(x, objective, in_flight, placed.schedule,
+                                 &c.makespan_ns, &err));
     if (placed.proof) {
         c.bound_ns = placed.proof->bound_ns;
         c.text = text_of(placed.proof, &c.size);
@@ -70,6 +84,11 @@ static certified certify(const mo_instance *x, const mo_regime *regime)
     return c;
 }
 
+static certified certify(const mo_instance *x, const mo_regime *regime)
+{
+    return certify_for(x, regime, MO_OBJECTIVE_LATENCY, 0);
+}
+
 static mo_proof_result verify(const mo_instance *x, const certified *c,
                               const mo_proof *proof, int64_t max_work)
 {
@@ -77,10 +96,11 @@ static mo_proof_result verify(const mo_instance *x, const certified *c,
     const mo_stop stop = { .deadline_ns = INT64_MAX,
                            .work = &work,
                            .max_work = max_work };
+    const mo_proof_scope scope = { x, c->regime, c->objective, c->in_flight };
     mo_proof_result result;
 
-    MUST(mo_proof_verify(x, &c->regime, proof, &mo_search_proof_rules, &stop,
-                         NULL, &result, &err));
+    MUST(mo_proof_verify(&scope, proof, &mo_search_proof_rules, &stop, NULL,
+                         &result, &err));
     return result;
 }
 
@@ -118,6 +138,15 @@ static int64_t optimum_of(const mo_instance *x, const certified *c)
     return optimum == EXHAUSTIVE_NONE ? INT64_MAX : optimum;
 }
 
+/* Without a limit in flight that of the loads; with one, no period is shorter
+ * than what is enumerated. */
+static int64_t least_period_of(const mo_instance *x, const certified *c)
+{
+    int64_t ns = exhaustive_limited_period(x, &c->regime, c->in_flight);
+
+    return ns == EXHAUSTIVE_PERIOD_NONE ? INT64_MAX : ns;
+}
+
 /* A quarter of the regimes each time, for one seed after the other. */
 static bool is_turn(int number, unsigned seed)
 {
@@ -133,8 +162,8 @@ static void check_certificate(const problem *p, int number, unsigned seed)
         return;
     c = certify(p->x, &regime);
     if (c.text) {
-        ck_assert_msg(c.bound_ns <= optimum_of(p->x, &c),
-                      "seed %u, regime %d", seed, number);
+        ck_assert_msg(c.bound_ns <= optimum_of(p->x, &c), "seed %u, regime %d",
+                      seed, number);
         check_round_trip(p->x, &c);
     }
     free(c.text);
@@ -327,6 +356,127 @@ START_TEST(no_mutant_refutes_a_schedule)
 }
 END_TEST
 
+static void check_certificate_of_period(const problem *p, int number,
+                                        unsigned seed)
+{
+    const mo_regime regime = regime_of(number);
+    mo_random random = { mo_random_seed(seed, (uint64_t) number) };
+    certified c;
+    int64_t least_ns;
+
+    if (!is_turn(number, seed))
+        return;
+    c = certify_for(p->x, &regime, MO_OBJECTIVE_PERIOD, (int) (seed % 3));
+    least_ns = least_period_of(p->x, &c);
+    if (c.text) {
+        ck_assert_msg(c.bound_ns <= least_ns, "seed %u, regime %d", seed,
+                      number);
+        check_round_trip(p->x, &c);
+        check_mutants(p->x, &c, least_ns, &random, MUTANTS / 10);
+    }
+    free(c.text);
+}
+
+START_TEST(a_certificate_of_the_period_is_below_the_least)
+{
+    random_problem_check((unsigned) _i, check_certificate_of_period);
+}
+END_TEST
+
+/* Too many placements to enumerate. */
+START_TEST(periods_of_layers_are_certified)
+{
+    problem p = { 0 };
+    const mo_regime regime = regime_of(_i % 24);
+    mo_random random = { (uint64_t) _i };
+    certified c;
+
+    stack_make(&p, (unsigned) _i);
+    c = certify_for(p.x, &regime, MO_OBJECTIVE_PERIOD, 0);
+    if (c.text) {
+        ck_assert_int_le(c.bound_ns, c.makespan_ns);
+        check_round_trip(p.x, &c);
+        check_mutants(p.x, &c, c.makespan_ns, &random, MUTANTS / 10);
+    }
+    free(c.text);
+    problem_clear(&p);
+}
+END_TEST
+
+/* Returns a claim that is near to the least period, or anything. */
+static int64_t draw_claim(mo_random *r, int64_t least_ns)
+{
+    int64_t near_ns = least_ns == INT64_MAX ? 1000 : least_ns;
+
+    switch (mo_random_below(r, 4)) {
+    case 0:
+        return near_ns + mo_random_below(r, 3);
+    case 1:
+        return near_ns + near_ns / (1 + mo_random_below(r, 20));
+    case 2:
+        return (int64_t) MO_PROOF_NEVER_NS;
+    default:
+        return 2 * near_ns + mo_random_below(r, 1000);
+    }
+}
+
+/* An entry of any kind of the period with prices drawn at random. */
+static void add_drawn_entry(mo_random *r, const mo_instance *x,
+                            const certified *c, int64_t least_ns,
+                            mo_proof *proof)
+{
+    mo_proof_entry e = {
+        .kind = (mo_proof_kind) (MO_PROOF_LAGRANGIAN +
+                                 mo_random_below(r, MO_PROOF_N_KINDS -
+                                                        MO_PROOF_LAGRANGIAN)),
+        .value_ns = draw_claim(r, least_ns)
+    };
+    int64_t params[LINE];
+    int n = 0, room = mo_period_resource_count(x, c->regime.congestion) +
+                      mo_random_below(r, x->n_devices + 1);
+
+    if (e.kind == MO_PROOF_LAGRANGIAN || e.kind == MO_PROOF_BRANCH)
+        params[n++] = 1 + mo_random_below(r, 100000);
+    if (e.kind == MO_PROOF_BRANCH || e.kind == MO_PROOF_SETS)
+        params[n++] = 1000000;
+    if (e.kind == MO_PROOF_ENUMERATE)
+        params[n++] = mo_random_below(r, 4);
+    while (n > 0 && params[0] != 1000000 && e.kind != MO_PROOF_ENUMERATE &&
+           room-- > 0 && n < LINE)
+        params[n++] = (int64_t) (mo_random_below(r, 1 << 20)) << 32;
+    MUST(mo_proof_add(proof, e, params, (size_t) n, &err));
+}
+
+static void check_drawn_entries(const problem *p, int number, unsigned seed)
+{
+    const mo_regime regime = regime_of(number);
+    const certified c = { .regime = regime,
+                          .objective = MO_OBJECTIVE_PERIOD,
+                          .in_flight = (int) (seed % 3) };
+    int64_t least_ns = least_period_of(p->x, &c);
+    mo_random random = { mo_random_seed(seed, (uint64_t) number) };
+
+    for (int i = 0; i < MUTANTS / 5; i++) {
+        mo_proof *proof = NULL;
+
+        MUST(mo_proof_new(&proof, &err));
+        proof->digest = mo_proof_digest(
+            &(mo_proof_scope){ p->x, regime, MO_OBJECTIVE_PERIOD, 0 });
+        add_drawn_entry(&random, p->x, &c, least_ns, proof);
+        ck_assert_msg(verify(p->x, &c, proof, MUTANT_WORK).bound_ns <= least_ns,
+                      "seed %u, regime %d, kind %s, least %lld", seed, number,
+                      mo_proof_kind_names[proof->entries[0].kind],
+                      (long long) least_ns);
+        mo_proof_free(proof);
+    }
+}
+
+START_TEST(no_entry_proves_more_than_the_least_period)
+{
+    random_problem_check((unsigned) _i, check_drawn_entries);
+}
+END_TEST
+
 START_TEST(another_instance_is_rejected)
 {
     problem p = { 0 }, q = { 0 };
@@ -430,6 +580,10 @@ SUITE(certificate)
     SOME(layers_are_certified, at_length(1000, 16), 4);
     SOME(no_mutant_proves_more_than_the_optimum, at_length(5000, 80), 4);
     SOME(no_mutant_refutes_a_schedule, at_length(5000, 40), 4);
+    SOME(a_certificate_of_the_period_is_below_the_least, at_length(2000, 16),
+         4);
+    SOME(periods_of_layers_are_certified, at_length(1000, 16), 4);
+    SOME(no_entry_proves_more_than_the_least_period, at_length(5000, 16), 4);
     TEST(another_instance_is_rejected);
     TEST(ends_in_one_group_are_on_one_device);
     EACH(damage_is_named_by_line, COUNT(damaged));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Block kernels for AVX2. */
+/* Inner products of quantized weights (block_kernels.h) for AVX2, which has no
+ * 8-bit dot product: pairs are summed in 16 bits, then in 32. */
 #if defined(__x86_64__)
 
 #include <immintrin.h>

@@ -16,7 +16,7 @@ static bool is_usable(const mo_cpu_micro_kernels *micro_kernels)
 }
 
 /* Best first; the last runs on every processor. */
-static const mo_cpu_micro_kernels *const all_tiles[] = {
+static const mo_cpu_micro_kernels *const all_kernels[] = {
 #if defined(__x86_64__)
     &mo_cpu_micro_kernels_avx512,
     &mo_cpu_micro_kernels_avx2,
@@ -24,21 +24,21 @@ static const mo_cpu_micro_kernels *const all_tiles[] = {
     &mo_cpu_micro_kernels_generic,
 };
 
-enum { N_TILES = sizeof all_tiles / sizeof *all_tiles };
+enum { N_KERNELS = sizeof all_kernels / sizeof *all_kernels };
 
 const mo_cpu_micro_kernels *mo_cpu_micro_kernels_select(void)
 {
     int i = 0;
 
-    while (!is_usable(all_tiles[i]))
+    while (!is_usable(all_kernels[i]))
         i++;
-    return all_tiles[i];
+    return all_kernels[i];
 }
 
 const mo_cpu_micro_kernels *mo_cpu_micro_kernels_find(const char *name)
 {
-    for (int i = 0; i < N_TILES; i++)
-        if (strcmp(all_tiles[i]->name, name) == 0)
-            return is_usable(all_tiles[i]) ? all_tiles[i] : NULL;
+    for (int i = 0; i < N_KERNELS; i++)
+        if (strcmp(all_kernels[i]->name, name) == 0)
+            return is_usable(all_kernels[i]) ? all_kernels[i] : NULL;
     return NULL;
 }

@@ -99,7 +99,7 @@ static mo_cpu_block_data data_of(const experts_run *run, int64_t row)
     };
 }
 
-/* Converts and quantizes rows of data. */
+/* Converts and quantizes rows of data, as far as the format needs it. */
 static void load_rows(void *context, int64_t begin, int64_t end, int worker)
 {
     const experts_run *run = context;
@@ -194,10 +194,6 @@ static void multiply(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-/*
- * Tiles.
- */
-
 /* Divides the rows of experts into tiles; returns their number. */
 static int64_t divide_rows(const experts_run *run, int64_t n_active)
 {
@@ -219,7 +215,8 @@ static int64_t divide_rows(const experts_run *run, int64_t n_active)
     return n;
 }
 
-/* Rows beyond the last one of a tile are not initialized, and not stored. */
+/* Returns the number of rows of a tile. Further ones up to TILE are neither
+ * initialized nor stored. */
 static int64_t count_rows(const experts_run *run, int64_t tile)
 {
     const int64_t *first = numbers_at(run, run->kernel->first_row_at) + tile;
