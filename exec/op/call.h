@@ -125,9 +125,9 @@ typedef struct mo_call_window {
     int64_t pad_begin[MO_CALL_MAX_SPATIAL], pad_end[MO_CALL_MAX_SPATIAL];
 } mo_call_window;
 
-/* CONV, also transposed (ConvolutionBackpropData).  Weights lie as
- * [groups, out / groups, in / groups, spatial]; transposed as
- * [groups, in / groups, out / groups, spatial]. */
+/* CONV, also transposed (ConvolutionBackpropData, in before out in its weights:
+ * [groups, out / groups, in / groups, spatial]).  A result of i32 is that of
+ * integers, given as floats, whose sums floats hold exactly. */
 typedef struct mo_call_conv {
     mo_call_window sweep;
     int64_t batch, in_channels, out_channels, groups;

@@ -82,8 +82,8 @@ static mo_status run_pipeline(const mo_plan_source *source, mo_exec_plan *plan,
     if (status == MO_OK)
         status = mo_plan_lower(source, plan, err);
     if (status == MO_OK) {
-        /* The optimization pipeline. Calls that attention fusion leaves without
-         * a reader would keep others from being fused; those of the other
+        /* The optimization pipeline. Calls that these passes leave without a
+         * reader would keep others from being fused; those of the other
          * passes are removed at the end. */
         if (!mo_ablated(MO_ABLATION_const_fold))
             status = mo_pass_const_fold(plan, err);
@@ -93,7 +93,10 @@ static mo_status run_pipeline(const mo_plan_source *source, mo_exec_plan *plan,
             status = mo_pass_fuse_norm(source->fuses_attention, plan, err);
         if (status == MO_OK && !mo_ablated(MO_ABLATION_fuse_rotate))
             status = mo_pass_fuse_rotate(source->fuses_attention, plan, err);
-        if (status == MO_OK && source->fuses_attention)
+        if (status == MO_OK && source->fuse &&
+            !mo_ablated(MO_ABLATION_fuse_gelu))
+            status = mo_pass_fuse_gelu(plan, err);
+        if (status == MO_OK)
             status = mo_pass_dce(plan, err);
         if (status == MO_OK && source->fuse &&
             !mo_ablated(MO_ABLATION_fuse_pointwise))

@@ -63,7 +63,7 @@ int mo_lower_quantize_operand(mo_point_builder *builder, int i, int axis);
 int mo_lower_quantize_saturate(mo_point_builder *builder, int reg, int zero,
                                mo_elem elem);
 
-/* Returns a real rounded to f32 in a program of doubles. */
+/* Returns a real rounded to f32, in a program of doubles. */
 int mo_lower_quantize_round_f32(mo_point_builder *builder, int reg);
 
 #endif

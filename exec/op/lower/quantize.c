@@ -34,6 +34,8 @@ int mo_lower_quantize_operand(mo_point_builder *builder, int i, int axis)
 
 int mo_lower_quantize_round_f32(mo_point_builder *builder, int reg)
 {
+    if (!mo_point_is_wide(&builder->point, builder->desc.elem))
+        return reg;
     return mo_point_push_step(&builder->point,
                               (mo_point_step){ .op = MO_POINT_ROUND_TO,
                                                .a = reg,

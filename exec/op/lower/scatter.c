@@ -106,16 +106,16 @@ mo_status mo_lower_scatter_update(const mo_op_site *site,
                                   mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *data = &site->in[0].shape;
-    mo_call_scatter scatter = { .kind = MO_CALL_GATHER_AXIS,
-                                .op = MO_CALL_SCATTER_SET,
-                                .use_init = true,
-                                .outer = 1,
-                                .inner = 1 };
+    mo_call_scatter scatter = {
+        .kind = MO_CALL_GATHER_AXIS, .use_init = true, .outer = 1, .inner = 1
+    };
     int axis;
     mo_status status = check_operands(site, 4, err);
 
     if (status == MO_OK)
         status = read_axis(site, &axis, err);
+    if (status == MO_OK)
+        status = read_op(site, &scatter.op, err);
     if (status != MO_OK)
         return status;
     if (!slices_fit(site, axis))

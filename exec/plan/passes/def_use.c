@@ -72,3 +72,33 @@ bool mo_pass_point_is_dense(const mo_exec_plan *plan, const mo_call *call,
            mo_point_access_equal(&call->u.point.operands[i].access, &dense,
                                  shape);
 }
+
+bool mo_pass_point_is_step(const mo_exec_plan *plan, const mo_call *call,
+                           mo_point_op op)
+{
+    const mo_point_program *point = &call->u.point;
+
+    return call->kind == MO_CALL_POINT && point->n_steps == 1 &&
+           point->steps[0].op == op && point->result == point->n_operands &&
+           plan->values[call->out[0]].desc.elem == MO_ELEM_F32;
+}
+
+bool mo_pass_point_number(const mo_exec_plan *plan, const mo_call *call, int r,
+                          double *x)
+{
+    const mo_tensor_dense *constant =
+        r < call->n_in ? mo_plan_value_constant(plan->values, call->in[r])
+                       : NULL;
+
+    if (!constant || mo_tensor_desc_elements(&constant->desc) != 1 ||
+        !mo_elem_is_float(constant->desc.elem))
+        return false;
+    *x = mo_tensor_get_double(constant, 0);
+    return true;
+}
+
+bool mo_pass_same_value(const mo_exec_plan *plan, int a, int b)
+{
+    return mo_plan_value_root(plan->values, a) ==
+           mo_plan_value_root(plan->values, b);
+}

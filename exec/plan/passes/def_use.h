@@ -35,4 +35,15 @@ const mo_call *mo_pass_def_use_maker(const mo_pass_def_use *uses,
 bool mo_pass_point_is_dense(const mo_exec_plan *plan, const mo_call *call,
                             int i);
 
+/* Returns whether a call is pointwise, of one step, with a result of f32. */
+bool mo_pass_point_is_step(const mo_exec_plan *plan, const mo_call *call,
+                           mo_point_op op);
+
+/* Returns whether register r of a pointwise call is one constant real: *x. */
+bool mo_pass_point_number(const mo_exec_plan *plan, const mo_call *call, int r,
+                          double *x);
+
+/* Returns whether two values are views of the same. */
+bool mo_pass_same_value(const mo_exec_plan *plan, int a, int b);
+
 #endif

@@ -22,30 +22,6 @@ typedef struct root_mean {
     double eps, power;
 } root_mean;
 
-/* Returns whether the call is pointwise with one step, this one, in f32. */
-static bool is_step(const norm_pass *p, const mo_call *call, mo_point_op op)
-{
-    const mo_point_program *point = &call->u.point;
-
-    return call->kind == MO_CALL_POINT && point->n_steps == 1 &&
-           point->steps[0].op == op && point->result == point->n_operands &&
-           p->plan->values[call->out[0]].desc.elem == MO_ELEM_F32;
-}
-
-/* Returns whether register r of the call is one constant number. */
-static bool is_number(const norm_pass *p, const mo_call *call, int r, double *x)
-{
-    const mo_tensor_dense *constant =
-        r < call->n_in ? mo_plan_value_constant(p->plan->values, call->in[r])
-                       : NULL;
-
-    if (!constant || mo_tensor_desc_elements(&constant->desc) != 1 ||
-        !mo_elem_is_float(constant->desc.elem))
-        return false;
-    *x = mo_tensor_get_double(constant, 0);
-    return true;
-}
-
 /* Returns whether operand r is f32, and read element by element of the result.
  */
 static bool is_dense(const norm_pass *p, const mo_call *call, int r)
@@ -54,25 +30,20 @@ static bool is_dense(const norm_pass *p, const mo_call *call, int r)
            mo_pass_point_is_dense(p->plan, call, r);
 }
 
-static bool same_value(const norm_pass *p, int a, int b)
-{
-    return mo_plan_value_root(p->plan->values, a) ==
-           mo_plan_value_root(p->plan->values, b);
-}
-
 /* Returns whether the call makes the squares of x. */
 static bool makes_squares(const norm_pass *p, const mo_call *call, int x)
 {
     const mo_point_step *step = &call->u.point.steps[0];
     double two;
 
-    if (is_step(p, call, MO_POINT_MULTIPLY))
+    if (mo_pass_point_is_step(p->plan, call, MO_POINT_MULTIPLY))
         return is_dense(p, call, step->a) && is_dense(p, call, step->b) &&
-               same_value(p, call->in[step->a], x) &&
-               same_value(p, call->in[step->b], x);
-    return is_step(p, call, MO_POINT_POWER) && is_dense(p, call, step->a) &&
-           is_number(p, call, step->b, &two) && two == 2 &&
-           same_value(p, call->in[step->a], x);
+               mo_pass_same_value(p->plan, call->in[step->a], x) &&
+               mo_pass_same_value(p->plan, call->in[step->b], x);
+    return mo_pass_point_is_step(p->plan, call, MO_POINT_POWER) &&
+           is_dense(p, call, step->a) &&
+           mo_pass_point_number(p->plan, call, step->b, &two) && two == 2 &&
+           mo_pass_same_value(p->plan, call->in[step->a], x);
 }
 
 /* Returns whether the call is a mean of rows, over the last dimensions of a
@@ -119,19 +90,19 @@ static bool apply_step(const norm_pass *p, const mo_call *call, int i, int at,
         to->eps += step->y;
         return is_first && is_sum && step->x == 1;
     case MO_POINT_ADD:
-        if (other == at || !is_number(p, call, other, &x))
+        if (other == at || !mo_pass_point_number(p->plan, call, other, &x))
             return false;
         to->eps += x;
         return is_sum;
     case MO_POINT_POWER:
-        if (!is_first || !is_number(p, call, other, &x))
+        if (!is_first || !mo_pass_point_number(p->plan, call, other, &x))
             return false;
         to->power *= x;
         return true;
     case MO_POINT_DIVIDE:
         to->power = -to->power;
-        return !is_first && step->b == at && is_number(p, call, other, &x) &&
-               x == 1;
+        return !is_first && step->b == at &&
+               mo_pass_point_number(p->plan, call, other, &x) && x == 1;
     default:
         return false;
     }
@@ -144,7 +115,7 @@ static int main_operand(const norm_pass *p, const mo_call *call)
     double x;
 
     for (int i = 0; i < call->n_in; i++)
-        if (!is_number(p, call, i, &x))
+        if (!mo_pass_point_number(p->plan, call, i, &x))
             at = i;
     return at;
 }
@@ -223,10 +194,11 @@ static bool match_norm(const norm_pass *p, const mo_plan_call *place, int *x,
 {
     const mo_call *call = &place->call;
     const mo_point_step *step = &call->u.point.steps[0];
-    bool divides = is_step(p, call, MO_POINT_DIVIDE);
+    bool divides = mo_pass_point_is_step(p->plan, call, MO_POINT_DIVIDE);
 
-    if ((!divides && !is_step(p, call, MO_POINT_MULTIPLY)) || call->n_in != 2 ||
-        step->a == step->b)
+    if ((!divides &&
+         !mo_pass_point_is_step(p->plan, call, MO_POINT_MULTIPLY)) ||
+        call->n_in != 2 || step->a == step->b)
         return false;
     for (int side = 0; side < (divides ? 1 : 2); side++) {
         int a = side == 0 ? step->a : step->b, b = 1 - a;

@@ -33,6 +33,10 @@ mo_status mo_pass_fuse_attention(const mo_plan_source *source,
 mo_status mo_pass_fuse_norm(const bool *enabled, mo_exec_plan *plan,
                             mo_error *err);
 
+/* GELU fusion: the ops of an exact GELU become one step. Before pointwise
+ * fusion, which their second reader of the argument would keep from it. */
+mo_status mo_pass_fuse_gelu(mo_exec_plan *plan, mo_error *err);
+
 /* Rotation fusion: the sign of a rotation by halves goes to its factor. Before
  * pointwise fusion, which joins the factors. */
 mo_status mo_pass_fuse_rotate(const bool *enabled, mo_exec_plan *plan,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Translator of ONNX's Col2Im: overlap-add, one dimension after the other. */
+/* Translator of ONNX's Col2Im: overlap-add by a scatter. */
 #include <string.h>
 
 #include "base/array.h"
@@ -7,52 +7,62 @@
 #include "ingest/onnx/translators.h"
 #include "ingest/onnx/window.h"
 
-/*
- * Overlap-add of one dimension: y[l * stride + k * dilation] is the sum of
- * x[k][l], and `wide` elements of y from `begin` on are kept.
- *
- * axis is that of k, l is the next one. Zeros are put between the elements of a
- * row. Rows, each padded to the length W, are one list; read in rows of W -
- * dilation, row k is shifted by k * dilation, and columns are added. Nothing is
- * multiplied, so infinities stay where they are.
- */
-static mo_onnx_ref overlap_add(mo_onnx_builder *b, mo_onnx_ref x, int axis,
-                               int64_t stride, int64_t dilation, int64_t begin,
-                               int64_t wide)
+/* Returns the places of blocks[kernel...][windows...] in a padded image, as one
+ * list. */
+static mo_onnx_ref places_of(mo_onnx_builder *b, const mo_onnx_window *w,
+                             const mo_shape *blocks, const mo_shape *padded)
 {
-    int64_t zeros[MO_MAX_RANK] = { 0 }, end[MO_MAX_RANK] = { 0 };
-    bool marks[MO_MAX_RANK] = { false };
-    mo_shape shape = *mo_onnx_shape(b, x);
-    int64_t rows = shape.dims[axis], length = shape.dims[axis + 1] * stride;
-    mo_shape list = shape, lines = shape, spaced = shape;
+    mo_shape list = { .rank = 1, .dims = { 1 } };
+    mo_onnx_ref sum = mo_onnx_int(b, 0);
+    int64_t pitch = 1;
 
-    lines.dims[axis + 1] = length + rows * dilation;
-    if (!mo_shape_fits(&lines))
+    for (int d = w->n; d-- > 0; pitch *= padded->dims[1 + d]) {
+        int64_t steps[2] = { w->dilation[d] * pitch, w->stride[d] * pitch };
+
+        for (int i = 0; i < 2; i++) {
+            int axis = i * w->n + d;
+            mo_onnx_ref at = mo_onnx_count_along(b, 0, blocks->dims[1 + axis],
+                                                 axis, 2 * w->n);
+
+            list.dims[0] *= blocks->dims[1 + axis];
+            at = mo_onnx_with_number(b, "Multiply", at, (double) steps[i]);
+            sum = mo_onnx_binary(b, "Add", sum, at, NULL);
+        }
+    }
+    return mo_onnx_reshape(b, sum, &list);
+}
+
+/* Adds up blocks[batch][kernel...][windows...] to [batch][image...]. Nothing is
+ * multiplied, so infinities stay where they are. */
+static mo_onnx_ref add_blocks(mo_onnx_builder *b, mo_onnx_ref x,
+                              const mo_onnx_window *w, const mo_shape *blocks,
+                              const int64_t *image)
+{
+    mo_shape padded = { .rank = 1 + w->n, .dims = { blocks->dims[0] } };
+    mo_shape planes = { .rank = 2, .dims = { blocks->dims[0], 1 } };
+    mo_shape columns = planes;
+    mo_onnx_ref zeros, places, axis;
+
+    for (int d = 0; d < w->n; d++)
+        padded.dims[1 + d] = image[d] + w->begin[d] + w->end[d];
+    if (!mo_shape_fits(&padded))
         return mo_onnx_refuse(b, "has windows that lie too far apart");
-    if (stride > 1) {
-        spaced.rank++;
-        for (int d = shape.rank; d > axis + 1; d--)
-            spaced.dims[d] = shape.dims[d - 1];
-        spaced.dims[axis + 2] = 1;
-        end[axis + 2] = stride - 1;
-        x = mo_onnx_add_pad(b, mo_onnx_reshape(b, x, &spaced), zeros, end);
-        end[axis + 2] = 0;
-        shape.dims[axis + 1] = length;
-        x = mo_onnx_reshape(b, x, &shape);
+    for (int d = 0; d < w->n; d++) {
+        planes.dims[1] *= padded.dims[1 + d];
+        columns.dims[1] *= blocks->dims[1 + d] * blocks->dims[1 + w->n + d];
     }
-    if (rows > 1) {
-        end[axis + 1] = rows * dilation;
-        x = mo_onnx_add_pad(b, x, zeros, end);
-        list.dims[axis] = 1;
-        list.dims[axis + 1] = rows * lines.dims[axis + 1];
-        x = mo_onnx_cut(b, mo_onnx_reshape(b, x, &list), axis + 1, 0,
-                        rows * (lines.dims[axis + 1] - dilation));
-        lines.dims[axis + 1] -= dilation;
-        x = mo_onnx_reshape(b, x, &lines);
-    }
-    marks[axis] = true;
-    x = mo_onnx_reduce(b, "ReduceSum", x, marks, false);
-    return mo_onnx_cut(b, x, axis, begin, begin + wide);
+    zeros = mo_onnx_broadcast(b, mo_onnx_number(b, 0, mo_onnx_dtype(b, x)),
+                              &planes);
+    x = mo_onnx_reshape(b, x, &columns);
+    places = places_of(b, w, blocks, &padded);
+    axis = mo_onnx_int(b, 1);
+    mo_onnx_set_text(b, "reduction", "sum");
+    x = mo_onnx_add(b, "ScatterUpdate", MO_ONNX_REFS(zeros, places, x, axis), 4,
+                    NULL);
+    x = mo_onnx_reshape(b, x, &padded);
+    for (int d = 0; d < w->n && mo_onnx_is(x); d++)
+        x = mo_onnx_cut(b, x, 1 + d, w->begin[d], w->begin[d] + image[d]);
+    return x;
 }
 
 /* Blocks, columns of the input, added up to an image. */
@@ -65,7 +75,6 @@ void mo_onnx_op_col2im(mo_onnx_op *op)
     mo_onnx_list block = mo_onnx_in_ints(op, 2, "block shape");
     int64_t places = 1, blocks = 1;
     mo_onnx_window w = { .n = block.n };
-    int64_t order[MO_MAX_RANK] = { 0 };
 
     if (mo_onnx_builder_status(b) != MO_OK)
         return;
@@ -96,8 +105,6 @@ void mo_onnx_op_col2im(mo_onnx_op *op)
 
         shape.dims[1 + d] = w.kernel[d];
         shape.dims[1 + w.n + d] = room / w.stride[d] + 1;
-        order[1 + 2 * d] = 1 + d;
-        order[2 + 2 * d] = 1 + w.n + d;
         if (room < 0 ||
             !mo_int64_mul(blocks, shape.dims[1 + w.n + d], &blocks)) {
             blocks = -1;
@@ -109,10 +116,7 @@ void mo_onnx_op_col2im(mo_onnx_op *op)
                       (long long) old.dims[2], (long long) old.dims[1]);
         return;
     }
-    x = mo_onnx_transpose(b, mo_onnx_reshape(b, x, &shape), order);
-    for (int d = 0; d < w.n && mo_onnx_is(x); d++)
-        x = overlap_add(b, x, 1 + d, w.stride[d], w.dilation[d], w.begin[d],
-                        image.at[d]);
+    x = add_blocks(b, x, &w, &shape, image.at);
     shape = (mo_shape){ .rank = 2 + w.n,
                         .dims = { old.dims[0], old.dims[1] / places } };
     memcpy(shape.dims + 2, image.at, (size_t) w.n * sizeof *shape.dims);

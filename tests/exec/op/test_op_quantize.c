@@ -119,6 +119,75 @@ START_TEST(channels_are_scaled_by_their_own)
 }
 END_TEST
 
+/* Groups of channels and windows whose sums floats do not hold: in chunks of
+ * channels (a prime number of them, too), and in digits of weights. */
+START_TEST(long_convolutions_are_exact)
+{
+    static const struct {
+        int64_t channels, taps;
+        bool zeros;
+    } cases[] = { { 600, 1, false }, { 257, 3, true },  { 259, 1, true },
+                  { 1, 300, true },  { 1, 4000, true }, { 2, 2100, false },
+                  { 20, 1500, true } };
+    enum { GROUPS = 2, ROWS = 2, PLACES = 3 };
+    int64_t n = cases[_i].channels, taps = cases[_i].taps, most = 0;
+    int64_t size = taps + PLACES - 2; /* one is padding */
+    mo_shape data = { 3, { 1, GROUPS * n, size } };
+    mo_shape filter = { 3, { GROUPS * ROWS, n, taps } };
+    mo_shape by = { 1, { GROUPS * ROWS } };
+    mo_shape made = { 3, { 1, GROUPS * ROWS, PLACES } };
+    op_case c = op_case_of("ConvInteger", "{\"group\":2,\"pads_begin\":\"1\"}");
+    mo_tensor_dense *x = op_case_data(&c, MO_ELEM_U8, &data, 1), *zero;
+    mo_tensor_dense *w = op_case_data(&c, MO_ELEM_I8, &filter, 2);
+
+    for (int64_t i = 0; i < GROUPS * n * size; i++)
+        mo_tensor_set_int(x, i, 255 - i % 2);
+    for (int64_t i = 0; i < GROUPS * ROWS * n * taps; i++)
+        mo_tensor_set_int(w, i, i / (n * taps) == 1 ? -128 : 127 - i % 2);
+    if (cases[_i].zeros) {
+        op_case_number(&c, MO_ELEM_U8, 0);
+        zero = op_case_data(&c, MO_ELEM_I8, &by, 3);
+        for (int i = 0; i < GROUPS * ROWS; i++)
+            mo_tensor_set_int(zero, i, i == 1 ? 127 : -128 + i);
+    }
+    op_case_makes(&c, MO_ELEM_I32, &made);
+    op_case_run(&c);
+    for (int64_t i = 0; i < GROUPS * ROWS * PLACES; i++) {
+        int64_t row = i / PLACES, place = i % PLACES, sum = 0;
+
+        for (int64_t k = 0; k < n * taps; k++) {
+            int64_t at = place + k % taps - 1;
+            int64_t from = (row / ROWS * n + k / taps) * size + at;
+
+            if (at >= 0)
+                sum += mo_tensor_get_int(x, from) *
+                       (mo_tensor_get_int(w, row * n * taps + k) -
+                        (cases[_i].zeros ? mo_tensor_get_int(zero, row) : 0));
+        }
+        ck_assert_int_eq(mo_tensor_get_int(&c.result[0], i), sum);
+        most = sum > most ? sum : most;
+    }
+    ck_assert_int_gt(most, 1 << 24);
+    op_case_clear(&c);
+}
+END_TEST
+
+START_TEST(windows_that_are_too_long_are_refused)
+{
+    enum { TAPS = 1 << 13 };
+    mo_shape data = { 3, { 1, 1, TAPS } }, made = { 3, { 1, 1, 1 } };
+    op_case c = op_case_of("ConvInteger", NULL);
+    mo_error err = { 0 };
+
+    op_case_data(&c, MO_ELEM_U8, &data, 1);
+    op_case_data(&c, MO_ELEM_I8, &data, 2);
+    op_case_makes(&c, MO_ELEM_I32, &made);
+    ck_assert_int_eq(op_case_try(&c, &err), MO_E_SUPPORT);
+    ck_assert_msg(strstr(err.text, "4112"), "%s", err.text);
+    op_case_clear(&c);
+}
+END_TEST
+
 START_TEST(other_types_are_refused)
 {
     mo_shape shape = { 1, { 3 } };
@@ -137,6 +206,8 @@ END_TEST
 SUITE(op_quantize)
 {
     EACH(halves_are_rounded_to_even_and_saturated, 2);
+    EACH(long_convolutions_are_exact, 7);
+    EACH(windows_that_are_too_long_are_refused, 1);
     EACH(all_zeros_have_scale_1, 2);
     EACH(long_sums_are_exact, 1);
     EACH(channels_are_scaled_by_their_own, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the passes for devices that compile kernels: RMS normalization
- * written as pointwise ops, rotations by halves, and values that are computed
- * twice; in half precision angles stay f32. Results are those of the plan
- * without them. */
+/* Tests of the passes for devices that compile kernels, RMS normalization and
+ * GELU written as pointwise ops, rotations by halves, and values that are
+ * computed twice; in half precision angles stay f32. Results are those of the
+ * plan without them. */
 #include "exec/plan/verify/verify.h"
 #include "ingest/read.h"
 #include "tests/exec/support/plan_runner.h"
@@ -13,8 +13,8 @@
     KEY("o", "node", "op")                                                     \
     KEY("s", "node", "shape")                                                  \
     KEY("d", "node", "dtype")                                                  \
-    KEY("a", "node", "attrs") KEY("q", "edge", "dst_port")                     \
-        KEY("r", "edge", "src_port")
+    KEY("a", "node", "attrs")                                                  \
+    KEY("q", "edge", "dst_port") KEY("r", "edge", "src_port")
 #define TYPED(id, op, shape, type, attrs)                                      \
     NODE(id, DATA("o", op) DATA("s", shape) DATA("d", type) DATA("a", attrs))
 #define OP(id, op, shape, attrs) TYPED(id, op, shape, "f32", attrs)
@@ -35,6 +35,21 @@
                                     TO("x", "y", "0") TO("root", "y", "1")     \
                                         TO("y", "out", "0"))
 #define POWER(id, shape, x) OP(id, "Power", shape, "{\"values\":\"1:" x "\"}")
+#define NUMBER(id, op, x)   OP(id, op, "2,3,8", "{\"values\":\"1:" x "\"}")
+#define TIMES(id)           OP(id, "Multiply", "2,3,8", "{}")
+
+/* The argument x, its curve c = 1 + erf(x / sqrt 2) and their product y. */
+#define GELU(root, one, product)                                               \
+    GRAPHML(                                                                   \
+        KEYS,                                                                  \
+        OP("in", "Parameter", "2,3,8", "{}") OP("x", "Tanh", "2,3,8", "{}")    \
+            root OP("e", "Erf", "2,3,8", "{}") NUMBER("c", "Add", one)         \
+                product OP("out", "Result", "2,3,8", "{}") TO("in", "x", "0")  \
+                    TO("x", "root", "0") TO("root", "e", "0")                  \
+                        TO("e", "c", "0") TO("y", "out", "0"))
+#define DIVIDED    NUMBER("root", "Divide", "1.41421354")
+#define MULTIPLIED NUMBER("root", "Multiply", "0.707106769")
+
 #define HALVES                                                                 \
     OP("x", "Parameter", "2,3,8", "{}")                                        \
     OP("s", "Parameter", "1,1,8", "{}")                                        \
@@ -48,7 +63,7 @@
 static const struct {
     const char *name, *text;
     int calls; /* with the passes */
-    bool fits; /* there is a norm */
+    bool fits; /* there is a norm or a GELU */
 } graphs[] = {
     { "rsqrt",
       RMS(POWER("square", "2,3,8", "2"), POWER("root", "2,3,1", "-0.5"),
@@ -93,6 +108,41 @@ static const struct {
                                 TO("x", "f", "0") TO("e", "p", "0")
                                     TO("f", "p", "1") TO("p", "out", "0")),
       2, false },
+    { "half of the product",
+      GELU(DIVIDED, "1",
+           TIMES("p") NUMBER("y", "Multiply", "0.5") TO("x", "p", "0")
+               TO("c", "p", "1") TO("p", "y", "0")),
+      1, true },
+    { "half of x",
+      GELU(MULTIPLIED, "1",
+           NUMBER("p", "Multiply", "0.5") TIMES("y") TO("x", "p", "0")
+               TO("p", "y", "0") TO("c", "y", "1")),
+      1, true },
+    { "half of the curve",
+      GELU(DIVIDED, "1",
+           NUMBER("p", "Multiply", "0.5") TIMES("y") TO("c", "p", "0")
+               TO("p", "y", "1") TO("x", "y", "0")),
+      1, true },
+    { "half of the curve of another",
+      GELU(DIVIDED, "1",
+           NUMBER("p", "Multiply", "0.5") TIMES("y") TO("c", "p", "0")
+               TO("p", "y", "1") TO("in", "y", "0")),
+      0, false },
+    { "another number",
+      GELU(MULTIPLIED, "1",
+           NUMBER("p", "Multiply", "0.25") TIMES("y") TO("x", "p", "0")
+               TO("p", "y", "0") TO("c", "y", "1")),
+      0, false },
+    { "another root",
+      GELU(NUMBER("root", "Divide", "1.4"), "1",
+           TIMES("p") NUMBER("y", "Multiply", "0.5") TO("x", "p", "0")
+               TO("c", "p", "1") TO("p", "y", "0")),
+      0, false },
+    { "another sum",
+      GELU(DIVIDED, "2",
+           TIMES("p") NUMBER("y", "Multiply", "0.5") TO("x", "p", "0")
+               TO("c", "p", "1") TO("p", "y", "0")),
+      0, false },
 };
 
 static mo_graph *parse(const char *text)
@@ -126,17 +176,33 @@ static int count(const mo_exec_plan *plan, mo_call_kind kind)
     return n;
 }
 
+static int count_gelus(const mo_exec_plan *plan)
+{
+    int n = 0;
+
+    for (int c = 0; c < plan->n_calls; c++) {
+        const mo_point_program *point = &plan->calls[c].call.u.point;
+
+        for (int i = 0;
+             plan->calls[c].call.kind == MO_CALL_POINT && i < point->n_steps;
+             i++)
+            n += point->steps[i].op == MO_POINT_GELU_ERF;
+    }
+    return n;
+}
+
 START_TEST(results_are_the_same)
 {
     mo_run_result plain = { 0 }, result = { 0 };
     random_plan r;
     mo_exec_plan *plan;
+    int n;
 
     random_plan_of(&r, parse(graphs[_i].text), parse(graphs[_i].text), NULL, 0,
                    1);
     plan = build(&r, MO_ELEM_F32);
-    ck_assert_msg(count(plan, MO_CALL_NORM) == graphs[_i].fits, "%s: %d norms",
-                  graphs[_i].name, count(plan, MO_CALL_NORM));
+    n = count(plan, MO_CALL_NORM) + count_gelus(plan);
+    ck_assert_msg(n == graphs[_i].fits, "%s: %d of them", graphs[_i].name, n);
     ck_assert_msg(graphs[_i].calls == 0 || plan->n_calls == graphs[_i].calls,
                   "%s: %d calls", graphs[_i].name, plan->n_calls);
     plan_runner_result(r.plan, 1, &plain);

@@ -37,7 +37,7 @@ static mo_cpu_conv_image image_of(const mo_call_conv *c, mo_elem elem)
     return p;
 }
 
-static void fill_numbers(const mo_call_conv *call, mo_elem elem,
+static void fill_numbers(const mo_call_conv *call, mo_elem elem, mo_elem result,
                          mo_cpu_conv_kernel *k)
 {
     const mo_call_conv *c = &k->call;
@@ -51,7 +51,7 @@ static void fill_numbers(const mo_call_conv *call, mo_elem elem,
     k->by_channel = k->in_group == 1 && k->out_group == 1 && c->groups > 1 &&
                     !mo_ablated(MO_ABLATION_conv_depthwise);
     k->depth = k->in_group * (k->image.merged ? c->sweep.kernel[2] : 1);
-    k->direct = c->channels_last && elem == MO_ELEM_F32 && !c->transposed &&
+    k->direct = c->channels_last && result == MO_ELEM_F32 && !c->transposed &&
                 (c->pitch > 0 || !mo_ablated(MO_ABLATION_conv_direct));
     k->pitch = c->pitch > 0 ? c->pitch : c->out_channels;
 }
@@ -168,7 +168,7 @@ static mo_status fill_kernel(mo_cpu_unit *unit, const mo_call *call,
 {
     mo_status status;
 
-    fill_numbers(&call->u.conv, out->elem, k);
+    fill_numbers(&call->u.conv, in[0].desc.elem, out->elem, k);
     status = mo_cpu_epilogue_init(call, out, &k->epilogue, err);
     if (status == MO_OK && k->direct && !mo_ablated(MO_ABLATION_gemm_epilogue))
         k->gemm_epilogue =
@@ -192,20 +192,21 @@ static mo_status prepare_conv(mo_cpu_unit *unit, const mo_call *call,
                               size_t *workspace, mo_error *err)
 {
     const mo_call_conv *c = &call->u.conv;
-    mo_elem elem = out[0].elem;
+    mo_elem elem = in[0].desc.elem;
     mo_cpu_conv_kernel *k;
     mo_status status;
 
     if (!mo_elem_is_float(elem) || elem == MO_ELEM_F64 ||
-        in[0].desc.elem != elem || in[1].desc.elem != elem)
+        in[1].desc.elem != elem ||
+        (out[0].elem != elem && out[0].elem != MO_ELEM_I32))
         return mo_fail(err, MO_E_SUPPORT,
                        "a convolution of %s with %s to %s cannot be run",
-                       mo_elem_name(in[0].desc.elem),
-                       mo_elem_name(in[1].desc.elem), mo_elem_name(elem));
+                       mo_elem_name(elem), mo_elem_name(in[1].desc.elem),
+                       mo_elem_name(out[0].elem));
     /* Only results computed in place may be strided. */
     if (c->pitch != 0 &&
         (c->pitch < c->out_channels || c->groups != 1 || c->transposed ||
-         !c->channels_last || elem != MO_ELEM_F32))
+         !c->channels_last || out[0].elem != MO_ELEM_F32))
         return mo_fail(err, MO_E_SUPPORT,
                        "a convolution cannot make a part of another tensor "
                        "unless it is of f32, in one group, channels last");

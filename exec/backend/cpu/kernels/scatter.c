@@ -11,6 +11,7 @@
 #include "base/minmax.h"
 #include "exec/backend/check_call.h"
 #include "exec/backend/cpu/unit/cpu_unit.h"
+#include "exec/backend/cpu/unit/multiversion.h"
 #include "exec/backend/cpu/kernels/index_bounds.h"
 #include "exec/tensor/dense_tensor.h"
 #include "exec/tensor/half.h"
@@ -182,6 +183,9 @@ typedef struct scatter_run {
     const char *data, *updates;
     char *result;
     int32_t *counts; /* MEAN: updates per element */
+    /* Places of the updates of a row that is summed up; lengths of the runs of
+     * neighbours, at the first of each. */
+    int64_t *places, *lengths;
     mo_cpu_indices indices;
 } scatter_run;
 
@@ -306,6 +310,52 @@ static void reduce_slices(scatter_run *run, merge_op op)
     }
 }
 
+/* Returns whether rows of floats are summed up at the same places each. */
+static bool sums_rows(const scatter_kernel *kernel)
+{
+    const mo_call_scatter *s = &kernel->scatter;
+
+    return s->kind == MO_CALL_GATHER_AXIS && s->op == MO_CALL_SCATTER_SUM &&
+           s->use_init && s->inner == 1 && kernel->elem == MO_ELEM_F32;
+}
+
+static void find_runs(scatter_run *run)
+{
+    int64_t first = 0;
+
+    for (int64_t i = 1; i <= run->kernel->scatter.count; i++)
+        if (i == run->kernel->scatter.count ||
+            run->places[i] != run->places[i - 1] + 1) {
+            run->lengths[first] = i - first;
+            first = i;
+        }
+}
+
+MO_CPU_MULTIVERSION static void sum_row(const scatter_run *run,
+                                        const float *from, float *row)
+{
+    int64_t count = run->kernel->scatter.count;
+
+    for (int64_t i = 0, n; i < count; i += n) {
+        float *to = row + run->places[i];
+
+        n = run->lengths[i];
+        MO_CPU_IVDEP for (int64_t k = 0; k < n; k++) to[k] += from[i + k];
+    }
+}
+
+static void sum_rows(void *context, int64_t begin, int64_t end, int worker)
+{
+    const scatter_run *run = context;
+    const mo_call_scatter *s = &run->kernel->scatter;
+    const float *from = (const float *) (const void *) run->updates;
+    float *to = (float *) (void *) run->result;
+
+    (void) worker;
+    for (int64_t row = begin; row < end; row++)
+        sum_row(run, from + row * s->count, to + row * s->axis);
+}
+
 /* Initial operation on an element that is updated if its own value does not
  * take part. Minimum and maximum are idempotent: a repeated update does not
  * change them. */
@@ -348,8 +398,11 @@ static mo_status run_scatter(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
     };
     const scatter_kernel *k = (const scatter_kernel *) kernel;
     const mo_call_scatter *s = &k->scatter;
-    scatter_run run = { k,      in[0], in[2],
-                        out[0], NULL,  { in[1], k->index_elem, -1 } };
+    scatter_run run = { .kernel = k,
+                        .data = in[0],
+                        .updates = in[2],
+                        .result = out[0],
+                        .indices = { in[1], k->index_elem, -1 } };
     int64_t wrong;
 
     if (run.data != run.result)
@@ -358,6 +411,19 @@ static mo_status run_scatter(mo_cpu_unit *unit, const mo_cpu_kernel *kernel,
             copy_part, &run);
     if (k->inner == 0)
         return MO_OK;
+    if (sums_rows(k)) {
+        run.places = workspace;
+        run.lengths = run.places + s->count;
+        mo_cpu_index_resolve_all(&run.indices, 0, (int) s->count, s->axis,
+                                 run.places);
+        wrong = atomic_load(&run.indices.first_wrong);
+        if (wrong >= 0)
+            return mo_cpu_index_status(&run.indices, s->axis, err);
+        find_runs(&run);
+        mo_cpu_thread_pool_parallel_for(
+            unit->pool, s->outer, AT_ONCE / (s->count + 1) + 1, sum_rows, &run);
+        return MO_OK;
+    }
     if (s->op == MO_CALL_SCATTER_MEAN) {
         run.counts = workspace;
         memset(run.counts, 0, (size_t) k->elements * sizeof *run.counts);
@@ -426,6 +492,8 @@ static mo_status prepare_scatter(mo_cpu_unit *unit, const mo_call *call,
     }
     if (scatter->scatter.op == MO_CALL_SCATTER_MEAN)
         *workspace = (size_t) scatter->elements * sizeof(int32_t);
+    if (sums_rows(scatter))
+        *workspace = 2 * (size_t) scatter->scatter.count * sizeof(int64_t);
     *kernel = &scatter->base;
     return MO_OK;
 }

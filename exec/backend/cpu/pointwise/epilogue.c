@@ -34,10 +34,13 @@ size_t mo_cpu_epilogue_scratch_size(const mo_cpu_epilogue *epilogue)
                : 0;
 }
 
-/* Stores sums as they are, or converted to half precision. */
+/* Stores sums as they are, or converted to half precision or i32. */
 static void store_sums(mo_elem elem, void *to, int64_t count, const void *sums)
 {
     bool wide = elem == MO_ELEM_F64;
+    mo_cpu_store_fn *store = elem == MO_ELEM_I32
+                                 ? mo_cpu_store_i32_of_f32
+                                 : mo_cpu_store_fn_for(elem, wide);
 
     if (to == sums)
         return;
@@ -49,7 +52,7 @@ static void store_sums(mo_elem elem, void *to, int64_t count, const void *sums)
         int64_t rest = count - at;
         int n = rest < MO_CPU_POINT_BLOCK ? (int) rest : MO_CPU_POINT_BLOCK;
 
-        mo_cpu_store_fn_for(elem, wide)((const float *) sums + at, to, at, n);
+        store((const float *) sums + at, to, at, n);
     }
 }
 

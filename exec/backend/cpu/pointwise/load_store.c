@@ -127,6 +127,7 @@ STORE(store_f32_wide, double, float, x)
 STORE(store_f64_wide, double, double, x)
 STORE(store_f16_wide, double, uint16_t, mo_f32_to_f16((float) x))
 STORE(store_bf16_wide, double, uint16_t, mo_f32_to_bf16((float) x))
+STORE(store_i32_of_f32, float, int32_t, x)
 STORE(store_8, int64_t, uint64_t, x)
 STORE(store_4, int64_t, uint32_t, x)
 STORE(store_2, int64_t, uint16_t, x)
@@ -153,6 +154,11 @@ mo_cpu_store_fn *mo_cpu_store_fn_for(mo_elem elem, bool wide)
     };
 
     return table[elem][wide];
+}
+
+void mo_cpu_store_i32_of_f32(const void *reg, void *to, int64_t at, int n)
+{
+    store_i32_of_f32(reg, to, at, n);
 }
 
 bool mo_cpu_elem_is_register(mo_elem elem, bool wide)

@@ -38,6 +38,7 @@ mo_cpu_load_fn mo_cpu_load_logic; /* booleans as bytes, 0 or 1 */
 /* Stores a register to n elements from element at on. */
 typedef void mo_cpu_store_fn(const void *reg, void *to, int64_t at, int n);
 mo_cpu_store_fn *mo_cpu_store_fn_for(mo_elem elem, bool wide);
+mo_cpu_store_fn mo_cpu_store_i32_of_f32;
 
 /* Whether an array of that type is a register without conversion. */
 bool mo_cpu_elem_is_register(mo_elem elem, bool wide);
