@@ -123,7 +123,7 @@ wait "$pid_0" || status=$?
 kill "$squatter"
 is "cannot recover and ends with 1" "$status" 1
 ok "with the number of outputs" grep -q \
-    "$port.*; $(find "$work/taken" -name output0.npy | wc -l) of 1000000 requests" \
+    "$port.*; $(find "$work/taken" -name output0.npy | wc -l) of [0-9]* requests" \
     "$work/taken.0"
 comment <"$work/taken.0"
 
