@@ -402,11 +402,12 @@ mo_status mo_cli_exec_requests(mo_exec_options *o,
                 o->logger.command, (long long) requests.n_not_finite,
                 (long long) result.n_completed,
                 (long long) requests.first_not_finite);
-    if (status == MO_OK)
+    if (status == MO_OK) {
         status = mo_measure_load_gather(stream->transport, stream->world, &load,
                                         err);
-    if (mo_exec_recovery_is_due(stream->recovery))
-        status = MO_OK; /* after the last output */
+        if (mo_exec_recovery_is_due(stream->recovery))
+            status = MO_OK; /* after the last output */
+    }
     if (status == MO_OK && rank == 0 && stream->transport->settle)
         status = stream->transport->settle(stream->world, err);
     if (status == MO_OK && rank == 0)

@@ -340,6 +340,18 @@ bad("missing", model([node("ImageDecoder", "x", "d", "first"),
 bad("custom", model([node("Own", "x", "y", "mine", domain="local")]),
     "Own 'mine' there is no such operator to run, domain local; with the shapes "
     "of their outputs in value_info they can be placed")
+# Their sum is 0 in 64 bits.
+bad("many_heads", model([helper.make_node(
+    "GroupQueryAttention", ["x", "", "", "", "", "l", "n"], ["y"],
+    domain="com.microsoft", num_heads=2 ** 63 - 2,
+    kv_num_heads=2 ** 62 + 1)], [array([2], "l", "int32"),
+                                 array(3, "n", "int32")],
+    inputs=[info("x", [1, 3, 4])]), "4611686018427387905 heads of 1,3,4")
+bad("contradicted_weights", model([helper.make_node(
+    "MatMulNBits", ["x", "w", "s"], ["y"], domain="com.microsoft", K=4, N=9,
+    bits=4, block_size=16)], [array([[[0] * 8]] * 5, "w", "uint8"),
+                              array([1.0] * 5, "s")]),
+    "has weights of 5,1,8, which N, K, bits and block_size contradict")
 bad("cycle", model([node("Add", "x b", "a"), node("Add", "a x", "b"),
                     node("Relu", "b", "y")]),
     "reads 'b', which no node before it makes")

@@ -147,6 +147,9 @@ def quantized(m):
     x = value(2, 3, 8, 8)
     m.add("QLinearLeakyRelu", x + result(), step=1, alpha=0.1)
     m.add("QLinearSigmoid", x + result(1 / 256), step=1)
+    to = m.integers(dtype, 1)[0] * 0 + numpy.iinfo(dtype).min
+    m.add("QLinearSoftmax", x + [m.keep(numpy.float32(1 / 256)), m.keep(to)],
+          step=1, axis=m.pick(1, 2, -1), opset=m.pick(11, 13))
     m.add("QLinearGlobalAveragePool", x + result(), step=1)
     m.add("QLinearAveragePool", x + result(), step=1, kernel_shape=[2, 2],
           strides=[2, 2])
@@ -240,11 +243,13 @@ def grouped(m):
     rotate = m.pick(0, 1)
     cache = [m.keep(f(numpy.outer(numpy.arange(40), .3 ** numpy.arange(
         width // 2))).astype("float32")) for f in (numpy.cos, numpy.sin)]
+    # Of a first prompt only the first position counts.
+    at = m.pick([], [m.feed(m.random.integers(0, 30, (b, s)))]) * rotate
     more = m.pick({}, {"softcap": 3.0}, {"local_window_size": 3},
                   {"scale": .2})
     m.add("GroupQueryAttention",
           [q, k, v, *old, m.feed(last),
-           m.keep(numpy.array(total, "int32"))] + cache * rotate,
+           m.keep(numpy.array(total, "int32"))] + cache * rotate + at,
           3, num_heads=heads, kv_num_heads=kv, do_rotary=rotate,
           rotary_interleaved=m.pick(0, 1) * rotate, **more)
     # What a cache holds behind the last key is not defined.

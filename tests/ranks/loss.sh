@@ -105,6 +105,28 @@ status=0
 wait "$pid_0" || status=$?
 is "the other one was running" "$status" 137
 
+# The address of rank 0 is taken when the others join again.
+start "$work/taken" "$work/net/roomy.sol"
+ok "a stream runs" await has_outputs "$work/taken"
+"$MOIRAI_PYTHON" -c 'import socket, sys, time
+taken = socket.socket()
+taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+taken.bind(("127.0.0.1", int(sys.argv[1])))
+taken.listen()
+print(flush=True)
+time.sleep(60)' "$port" >"$work/bound" &
+squatter=$!
+ok "whose address is taken" await test -s "$work/bound"
+kill -9 "$pid_1"
+status=0
+wait "$pid_0" || status=$?
+kill "$squatter"
+is "cannot recover and ends with 1" "$status" 1
+ok "with the number of outputs" grep -q \
+    "$port.*; $(find "$work/taken" -name output0.npy | wc -l) of [0-9]* requests" \
+    "$work/taken.0"
+comment <"$work/taken.0"
+
 n_requests=1500
 start "$work/reported" --report "$work/report" "$work/net/roomy.sol"
 ok "a stream runs" await has_outputs "$work/reported"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ingest/infer/dims.h"
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
 
@@ -16,11 +17,13 @@ static mo_onnx_ref add_if(mo_onnx_op *op, mo_onnx_ref x, int i)
                : x;
 }
 
-/* Another operator with these inputs and the attributes of the node. */
+enum { LATE_VERSION = 21 };
+
+/* Another operator, of an opset, with these inputs and the attributes of the
+ * node. */
 static mo_onnx_ref translate_as(mo_onnx_op *op, mo_onnx_translator *translate,
-                                const mo_onnx_ref *inputs, int n)
+                                int version, const mo_onnx_ref *inputs, int n)
 {
-    enum { LATE_VERSION = 21 };
     mo_onnx_ref made = MO_ONNX_NONE;
     mo_onnx_op other = *op;
 
@@ -28,7 +31,7 @@ static mo_onnx_ref translate_as(mo_onnx_op *op, mo_onnx_translator *translate,
     other.n_inputs = n;
     other.outputs = &made;
     other.n_outputs = 1;
-    other.version = LATE_VERSION;
+    other.version = version;
     if (mo_onnx_builder_status(op->b) == MO_OK)
         translate(&other);
     return made;
@@ -46,6 +49,7 @@ void mo_onnx_op_skip_norm(mo_onnx_op *op)
     x = add_if(op, x, rms ? 3 : 4);
     mo_onnx_out(
         op, translate_as(op, rms ? mo_onnx_op_rms_norm : mo_onnx_op_layer_norm,
+                         LATE_VERSION,
                          MO_ONNX_REFS(x, mo_onnx_in(op, GAMMA),
                                       rms ? MO_ONNX_NONE : mo_onnx_in(op, 3)),
                          3));
@@ -89,7 +93,7 @@ void mo_onnx_op_embed_norm(mo_onnx_op *op)
         x = mo_onnx_binary(
             b, "Add", x,
             rows_of(b, mo_onnx_in(op, KINDS), mo_onnx_in(op, SEGMENTS)), NULL);
-    mo_onnx_out(op, translate_as(op, mo_onnx_op_layer_norm,
+    mo_onnx_out(op, translate_as(op, mo_onnx_op_layer_norm, LATE_VERSION,
                                  MO_ONNX_REFS(x, mo_onnx_in(op, GAMMA),
                                               mo_onnx_in(op, BETA)),
                                  3));
@@ -151,7 +155,7 @@ void mo_onnx_op_fused_conv(mo_onnx_op *op)
     const char *name = mo_onnx_attr_text(op, "activation", "");
     const mo_onnx_attribute *given = mo_onnx_attr(op, "activation_params");
     size_t n = given ? given->n_floats : 0, f = 0;
-    mo_onnx_ref y = translate_as(op, mo_onnx_op_conv, op->inputs,
+    mo_onnx_ref y = translate_as(op, mo_onnx_op_conv, LATE_VERSION, op->inputs,
                                  op->n_inputs > 3 ? 3 : op->n_inputs);
 
     while (f < sizeof functions / sizeof *functions &&
@@ -230,9 +234,9 @@ void mo_onnx_op_quantized_point(mo_onnx_op *op)
         y = mo_onnx_with_number(b, name, x,
                                 mo_onnx_attr_real(op, "alpha", 0.01f));
     else if (strcmp(name, "SoftMax") == 0)
-        y = mo_onnx_softmax(b, name, x,
-                            mo_onnx_axis(b, mo_onnx_attr_int(op, "axis", -1),
-                                         mo_onnx_shape(b, x)->rank));
+        y = translate_as(op, mo_onnx_op_softmax,
+                         (int) mo_onnx_attr_int(op, "opset", LATE_VERSION), &x,
+                         1);
     else
         y = mo_onnx_unary(b, name, x, NULL);
     mo_onnx_out(
@@ -253,7 +257,7 @@ void mo_onnx_op_quantized_pool(mo_onnx_op *op)
                               translate_as(op,
                                            whole ? mo_onnx_op_global_pool
                                                  : mo_onnx_op_average_pool,
-                                           &x, 1),
+                                           LATE_VERSION, &x, 1),
                               3, mo_onnx_dtype(op->b, mo_onnx_in(op, 0))));
 }
 
@@ -264,13 +268,15 @@ void mo_onnx_op_quantized_concat(mo_onnx_op *op)
     mo_onnx_ref parts[MAX_PARTS];
     int n = (op->n_inputs - 2) / 3;
 
-    if (n < 1 || n > MAX_PARTS) {
+    if (n < 1 || n > MAX_PARTS || op->n_inputs != 2 + 3 * n) {
         mo_onnx_refuse(op->b, "has %d inputs", op->n_inputs);
         return;
     }
     for (int i = 0; i < n; i++)
         parts[i] = read_quantized(op, 2 + 3 * i);
-    mo_onnx_out(op, quantized(op, translate_as(op, mo_onnx_op_concat, parts, n),
+    mo_onnx_out(op, quantized(op,
+                              translate_as(op, mo_onnx_op_concat, LATE_VERSION,
+                                           parts, n),
                               0, mo_onnx_dtype(op->b, mo_onnx_in(op, 2))));
 }
 
@@ -406,8 +412,6 @@ static mo_onnx_ref unpack_blocks(mo_onnx_op *op, int weights, int64_t n,
     const char *dtype = mo_onnx_dtype(b, scale);
     mo_shape blocks = { .rank = 3 }, rows = { .rank = 2 };
 
-    if (shape->rank != 3)
-        return mo_onnx_wrong(b, "has weights of %d dimensions", shape->rank);
     rows.dims[0] = blocks.dims[0] = shape->dims[0];
     blocks.dims[1] = shape->dims[1];
     blocks.dims[2] = 1;
@@ -438,6 +442,8 @@ void mo_onnx_op_matmul_bits(mo_onnx_op *op)
     mo_onnx_builder *b = op->b;
     int64_t bits = mo_onnx_attr_int(op, "bits", 4);
     int64_t columns = mo_onnx_attr_int(op, "K", 0);
+    int64_t block = mo_onnx_attr_int(op, "block_size", 0);
+    const mo_shape *weights = mo_onnx_shape(b, mo_onnx_in(op, WEIGHTS));
 
     if (bits != 2 && bits != 4 && bits != 8)
         mo_onnx_refuse(b, "has weights of %lld bits", (long long) bits);
@@ -445,6 +451,15 @@ void mo_onnx_op_matmul_bits(mo_onnx_op *op)
         mo_onnx_refuse(b, "has its weights in another order (g_idx)");
     if (mo_onnx_builder_status(b) != MO_OK)
         return;
+    if (weights->rank != 3 ||
+        weights->dims[0] != mo_onnx_attr_int(op, "N", 0) || columns < 1 ||
+        block < 1 || weights->dims[1] != (columns - 1) / block + 1 ||
+        block != weights->dims[2] * (8 / bits)) {
+        mo_onnx_wrong(
+            b, "has weights of %s, which N, K, bits and block_size contradict",
+            mo_dims_format(weights).text);
+        return;
+    }
     mo_onnx_out(op,
                 add_if(op,
                        mo_onnx_matmul(b, mo_onnx_in(op, A),

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "ingest/infer/dims.h"
 #include "ingest/onnx/attention.h"
 #include "ingest/onnx/ops.h"
 #include "ingest/onnx/translators.h"
@@ -180,7 +181,7 @@ void mo_onnx_op_projected_attention(mo_onnx_op *op)
 {
     enum { INPUT, WEIGHTS, BIAS, MASK, PAST, ADDED };
     mo_onnx_builder *b = op->b;
-    int64_t heads = mo_onnx_attr_int(op, "num_heads", 0), at = 0;
+    int64_t heads = mo_onnx_attr_int(op, "num_heads", 0), at = 0, columns;
     mo_onnx_list sizes = mo_onnx_attr_ints(op, "qkv_hidden_sizes");
     mo_onnx_ref all = mo_onnx_matmul(b, mo_onnx_in(op, INPUT),
                                      mo_onnx_in(op, WEIGHTS), false, false);
@@ -202,10 +203,16 @@ void mo_onnx_op_projected_attention(mo_onnx_op *op)
         mo_onnx_wrong(b, "has an input of no 3 dimensions");
         return;
     }
+    columns = mo_onnx_shape(b, all)->dims[2];
     for (int i = 0; i < 3; i++) {
-        int64_t size =
-            sizes.n == 3 ? sizes.at[i] : mo_onnx_shape(b, all)->dims[2] / 3;
+        int64_t size = sizes.n == 3 ? sizes.at[i] : columns / 3;
 
+        if (size < 1 || size > columns - at ||
+            (i == 2 && at + size != columns)) {
+            mo_onnx_wrong(b, "has qkv_hidden_sizes that do not sum up to %lld",
+                          (long long) columns);
+            return;
+        }
         x[i] = mo_onnx_split_heads(op, mo_onnx_cut(b, all, 2, at, at + size),
                                    heads);
         at += size;
@@ -306,9 +313,15 @@ static mo_onnx_ref positions(mo_onnx_op *op, const grouped *g, int input)
     mo_shape each = { .rank = 2, .dims = { g->batch, 1 } };
     mo_onnx_ref at;
 
-    if (mo_onnx_has(op, input))
-        return mo_onnx_in(op, input);
-    if (g->first || g->in_front)
+    if (mo_onnx_has(op, input)) {
+        at = mo_onnx_in(op, input);
+        /* Of a first prompt ONNX Runtime reads only the first position. */
+        if (!g->first || mo_onnx_shape(b, at)->rank != 2)
+            return at;
+        at = mo_onnx_cut(b, mo_onnx_cut(b, at, 0, 0, 1), 1, 0, 1);
+        at = mo_onnx_binary(b, "Add", at,
+                            mo_onnx_count_along(b, 0, g->steps, 1, 2), NULL);
+    } else if (g->first || g->in_front)
         at = mo_onnx_count_along(b, g->first ? 0 : g->past, g->steps, 1, 2);
     else
         at = mo_onnx_binary(b, "Add",
@@ -354,9 +367,10 @@ void mo_onnx_op_group_query(mo_onnx_op *op)
     if (mo_onnx_attr_int(op, "smooth_softmax", 0) > 0 || mo_onnx_uses(op, 3) ||
         mo_onnx_attr_int(op, "kv_cache_bit_width", 0) != 0)
         mo_onnx_refuse(b, "has a smooth softmax, a quantized cache or scores");
-    if (shape.rank != 3 || heads < 1 || kv_heads < 1) {
-        mo_onnx_wrong(b, "has %lld and %lld heads in %d dimensions",
-                      (long long) heads, (long long) kv_heads, shape.rank);
+    if (shape.rank != 3 || heads < 1 || kv_heads < 1 || heads > shape.dims[2] ||
+        kv_heads > shape.dims[2]) {
+        mo_onnx_wrong(b, "has %lld and %lld heads of %s", (long long) heads,
+                      (long long) kv_heads, mo_dims_format(&shape).text);
         return;
     }
     g.total = mo_onnx_in_int(op, TOTAL, "total_sequence_length", 0);
@@ -373,6 +387,9 @@ void mo_onnx_op_group_query(mo_onnx_op *op)
         1);
     if (!mo_onnx_is(k)) {
         width = shape.dims[2] / (heads + 2 * kv_heads);
+        if (width * (heads + 2 * kv_heads) != shape.dims[2])
+            mo_onnx_wrong(b, "has %lld and %lld heads of %s", (long long) heads,
+                          (long long) kv_heads, mo_dims_format(&shape).text);
         k = mo_onnx_cut(b, q, 2, heads * width, (heads + kv_heads) * width);
         v = mo_onnx_cut(b, q, 2, (heads + kv_heads) * width,
                         (heads + 2 * kv_heads) * width);
