@@ -313,9 +313,10 @@ sed 's/&mo_transport_local,$/\&mo_transport_dummy, &/
     s/local, tcp, nccl and mpi/dummy, &/' exec/transport/registry.c \
     >"$work/edited" && cat "$work/edited" >exec/transport/registry.c
 insert exec/transport/room.am '^include' 'include %D%/dummy/room.am'
-for command in cluster exec profile; do
-    sed 's/"local|tcp|/"dummy|local|tcp|/' "src/cli/$command.c" \
-        >"$work/edited" && cat "$work/edited" >"src/cli/$command.c"
+for choices in src/cli/cluster.c src/cli/exec.c \
+    src/driver/profile/profile_options.h; do
+    sed 's/"local|tcp|/"dummy|local|tcp|/' "$choices" \
+        >"$work/edited" && cat "$work/edited" >"$choices"
 done
 insert man/moirai-exec.1 '^[.]Sh SEE ALSO' '.\\" dummy'
 insert tests/tree/rooms.sh '^    exec/transport/tcp' '    exec/transport/dummy'

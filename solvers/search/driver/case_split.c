@@ -308,7 +308,7 @@ static mo_status plan_job(void *self, const mo_search_grant *grant, int *n,
     for (int i = 0; i < s->classes->n; i++)
         for (int p = 0; p < s->states.n * s->states.n; p++)
             known += (uint64_t) s->classes->classes[i].lower_ns[p];
-    *n = s->best &&
+    *n = s->best && grant->work >= STEP_WORK &&
          (known != m->known || (m->was_cut && grant->work >= 2 * m->granted));
     if (*n > 0) {
         m->known = known;
