@@ -11,8 +11,10 @@
 #include "solvers/search/period/contiguous.h"
 
 enum {
-    LATENCY_ROUNDS = 4,  /* of the search for the least latency */
-    MAX_EFFORT = 1 << 21 /* moves times the square of the ops */
+    LATENCY_ROUNDS = 4,              /* of the search for the least latency */
+    MAX_EFFORT = 1 << 21,            /* moves times the square of the ops */
+    MAX_ENUMERATED_EFFORT = 1 << 16, /* pipelines of placements, likewise */
+    PIPELINE_WORK = 300000 /* units of counted work, by the square of the ops */
 };
 
 mo_status mo_period_in_flight_init(mo_period_in_flight *l,
@@ -172,6 +174,18 @@ int64_t mo_period_critical_path_ns(const mo_period_problem *p,
     return most_ns;
 }
 
+/* Returns how many pipelines may be made with the effort, and with the work of
+ * the task. */
+static int64_t max_pipelines(const mo_period_in_flight *l, int64_t effort)
+{
+    int64_t n = l->problem->x->n, square = mo_max_i64(n * n, 1);
+    int64_t most = effort / square;
+
+    return l->task->max_work > 0
+               ? mo_min_i64(most, l->task->max_work / PIPELINE_WORK / square)
+               : most;
+}
+
 mo_status mo_period_in_flight_enumerate(mo_period_in_flight *l,
                                         int64_t *lower_ns, mo_error *err)
 {
@@ -179,6 +193,7 @@ mo_status mo_period_in_flight_enumerate(mo_period_in_flight *l,
     int in_flight = l->task->in_flight;
     int64_t *ready_ns = calloc((size_t) p->x->n + 1, sizeof *ready_ns);
     int64_t least_ns = INT64_MAX;
+    int64_t left = max_pipelines(l, MAX_ENUMERATED_EFFORT);
     mo_period_state s = { 0 };
     mo_status status =
         ready_ns ? mo_period_state_init(&s, p, err) : mo_fail_memory(err);
@@ -204,7 +219,7 @@ mo_status mo_period_in_flight_enumerate(mo_period_in_flight *l,
                              in_flight - 1) /
                                 in_flight);
         least_ns = mo_min_i64(least_ns, ns);
-        if (ns < l->period_ns)
+        if (ns < l->period_ns && left-- > 0)
             status = mo_period_in_flight_offer(l, s.device, NULL, err);
     }
     if (least_ns < INT64_MAX)
@@ -219,7 +234,7 @@ mo_status mo_period_in_flight_improve(mo_period_in_flight *l, mo_error *err)
     const mo_placement_units *u = l->problem->units;
     const mo_instance *x = l->problem->x;
     int *device = calloc((size_t) x->n + 1, sizeof *device);
-    int64_t left = MAX_EFFORT / mo_max_i64((int64_t) x->n * x->n, 1);
+    int64_t left = max_pipelines(l, MAX_EFFORT);
     mo_status status = device ? MO_OK : mo_fail_memory(err);
     int since = 0, n_moves = u->n * x->n_devices;
 
