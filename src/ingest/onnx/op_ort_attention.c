@@ -330,30 +330,70 @@ static mo_onnx_ref positions(mo_onnx_op *op, const grouped *g, int input)
     return mo_onnx_broadcast(b, at, &all);
 }
 
+/* Inputs of GroupQueryAttention. */
+enum {
+    Q,
+    K,
+    V,
+    PAST_KEY,
+    PAST_VALUE,
+    LAST,
+    TOTAL,
+    COSINES,
+    SINES,
+    AT,
+    ADDED,
+    SINK,
+    N_INPUTS = 14
+};
+
+/* Queries, keys and values side by side in one input. */
+static void split_packed(mo_onnx_op *op, int64_t heads, int64_t kv_heads,
+                         mo_onnx_ref x[3])
+{
+    mo_onnx_builder *b = op->b;
+    mo_onnx_ref all = mo_onnx_in(op, Q);
+    const mo_shape *shape = mo_onnx_shape(b, all);
+    int64_t width = shape->dims[2] / (heads + 2 * kv_heads);
+    int64_t keys = heads * width, values = keys + kv_heads * width;
+    int64_t end = values + kv_heads * width;
+
+    if (end != shape->dims[2])
+        mo_onnx_wrong(b, "has %lld and %lld heads of %s", (long long) heads,
+                      (long long) kv_heads, mo_dims_format(shape).text);
+    x[0] = mo_onnx_cut(b, all, 2, 0, keys);
+    x[1] = mo_onnx_cut(b, all, 2, keys, values);
+    x[2] = mo_onnx_cut(b, all, 2, values, end);
+}
+
+/* Rotary embedding of queries and keys. */
+static void rotate(mo_onnx_op *op, const grouped *g, int64_t heads,
+                   int64_t kv_heads, mo_onnx_ref x[3])
+{
+    mo_onnx_rotary r = { .x = x[0],
+                         .cosines = mo_onnx_in(op, COSINES),
+                         .sines = mo_onnx_in(op, SINES),
+                         .positions = positions(op, g, AT),
+                         .heads = heads,
+                         .neighbours = mo_onnx_attr_int(
+                                           op, "rotary_interleaved", 0) != 0 };
+
+    r.width = 2 * mo_onnx_shape(op->b, r.cosines)->dims[1];
+    x[0] = mo_onnx_rotate(op->b, &r);
+    r.x = x[1];
+    r.heads = kv_heads;
+    x[1] = mo_onnx_rotate(op->b, &r);
+}
+
 void mo_onnx_op_group_query(mo_onnx_op *op)
 {
-    enum {
-        Q,
-        K,
-        V,
-        PAST_KEY,
-        PAST_VALUE,
-        LAST,
-        TOTAL,
-        COSINES,
-        SINES,
-        AT,
-        ADDED,
-        SINK,
-        N_INPUTS = 14
-    };
     mo_onnx_builder *b = op->b;
     int64_t heads = mo_onnx_attr_int(op, "num_heads", 0);
-    int64_t kv_heads = mo_onnx_attr_int(op, "kv_num_heads", 0), width;
+    int64_t kv_heads = mo_onnx_attr_int(op, "kv_num_heads", 0);
     int64_t window = mo_onnx_attr_int(op, "local_window_size", -1);
-    mo_onnx_ref q = mo_onnx_in(op, Q), k = mo_onnx_in(op, K);
-    mo_onnx_ref v = mo_onnx_in(op, V), y;
-    mo_shape shape = *mo_onnx_shape(b, q), list = { .rank = 1 };
+    mo_onnx_ref x[3] = { mo_onnx_in(op, Q), mo_onnx_in(op, K),
+                         mo_onnx_in(op, V) };
+    mo_shape shape = *mo_onnx_shape(b, x[0]), list = { .rank = 1 };
     grouped g = { .batch = shape.dims[0], .steps = shape.dims[1] };
     mo_onnx_attention a = { .mask = mo_onnx_in(op, ADDED),
                             .causal = true,
@@ -385,41 +425,18 @@ void mo_onnx_op_group_query(mo_onnx_op *op)
         mo_onnx_reshape(b, mo_onnx_convert(b, mo_onnx_in(op, LAST), "i64"),
                         &list),
         1);
-    if (!mo_onnx_is(k)) {
-        width = shape.dims[2] / (heads + 2 * kv_heads);
-        if (width * (heads + 2 * kv_heads) != shape.dims[2])
-            mo_onnx_wrong(b, "has %lld and %lld heads of %s", (long long) heads,
-                          (long long) kv_heads, mo_dims_format(&shape).text);
-        k = mo_onnx_cut(b, q, 2, heads * width, (heads + kv_heads) * width);
-        v = mo_onnx_cut(b, q, 2, (heads + kv_heads) * width,
-                        (heads + 2 * kv_heads) * width);
-        q = mo_onnx_cut(b, q, 2, 0, heads * width);
-    }
-    if (mo_onnx_attr_int(op, "do_rotary", 0) != 0) {
-        mo_onnx_rotary r = {
-            .x = q,
-            .cosines = mo_onnx_in(op, COSINES),
-            .sines = mo_onnx_in(op, SINES),
-            .positions = positions(op, &g, AT),
-            .heads = heads,
-            .neighbours = mo_onnx_attr_int(op, "rotary_interleaved", 0) != 0
-        };
-
-        r.width = 2 * mo_onnx_shape(b, r.cosines)->dims[1];
-        q = mo_onnx_rotate(b, &r);
-        r.x = k;
-        r.heads = kv_heads;
-        k = mo_onnx_rotate(b, &r);
-    }
-    a.q = mo_onnx_split_heads(op, q, heads);
+    if (!mo_onnx_is(x[1]))
+        split_packed(op, heads, kv_heads, x);
+    if (mo_onnx_attr_int(op, "do_rotary", 0) != 0)
+        rotate(op, &g, heads, kv_heads, x);
+    a.q = mo_onnx_split_heads(op, x[0], heads);
     a.k = cached(op, &g, mo_onnx_in(op, PAST_KEY),
-                 mo_onnx_split_heads(op, k, kv_heads));
+                 mo_onnx_split_heads(op, x[1], kv_heads));
     a.v = cached(op, &g, mo_onnx_in(op, PAST_VALUE),
-                 mo_onnx_split_heads(op, v, kv_heads));
+                 mo_onnx_split_heads(op, x[2], kv_heads));
     a.before = g.in_front ? g.past : 0;
     a.lengths = g.first || g.in_front ? MO_ONNX_NONE : g.ends;
-    y = mo_onnx_attend(op, &a);
-    mo_onnx_out(op, mo_onnx_join_heads(b, y));
+    mo_onnx_out(op, mo_onnx_join_heads(b, mo_onnx_attend(op, &a)));
     if (mo_onnx_uses(op, 1))
         op->outputs[1] = a.k;
     if (mo_onnx_uses(op, 2))
