@@ -41,7 +41,7 @@ static void print_error(const mo_error *why)
     fflush(stdout);
 }
 
-static bool tolerates; /* losses, in the fixtures of this process */
+static bool tolerates; /* losses, in the next fixture */
 
 static void open_detector(fixture *p, double timeout_s)
 {
@@ -81,6 +81,7 @@ static void tear_down(fixture *p)
     mo_rdv_msg_channel_close(&p->other);
     mo_failure_detector_free(p->watch);
     mo_first_error_destroy(&p->failure);
+    tolerates = false;
 }
 
 static void expect_failure(fixture *p, const char *text)
