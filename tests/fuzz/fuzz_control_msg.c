@@ -21,7 +21,7 @@ static void check_message(const uint8_t *sent, mo_rdv_msg_kind kind,
 {
     size_t length = sent[1] | (size_t) sent[2] << 8;
 
-    assert(memchr("bfye", kind, 4) && sent[0] == (uint8_t) kind);
+    assert(memchr("bfyel", kind, 5) && sent[0] == (uint8_t) kind);
     assert(length < MO_RDV_MSG_TEXT_SIZE && strlen(text) <= length);
     assert(strncmp(text, (const char *) sent + HEAD_BYTES, length) == 0);
 }

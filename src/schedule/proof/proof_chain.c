@@ -342,10 +342,14 @@ mo_status mo_proof_chain_fill(mo_proof_chain *c, mo_error *err)
 
 bool mo_proof_chain_has(const mo_proof_chain *c, const mo_proof_entry *e)
 {
-    int K = c->domains.x->n_devices, at;
+    int K, at;
 
-    if (e->first >= c->chain.n || e->last >= c->chain.n || e->a >= K ||
-        e->b >= K || !is_allowed(c, c->chain.segments[e->first].u, e->a) ||
+    /* A period has no chain. */
+    if (e->first >= c->chain.n || e->last >= c->chain.n)
+        return false;
+    K = c->domains.x->n_devices;
+    if (e->a >= K || e->b >= K ||
+        !is_allowed(c, c->chain.segments[e->first].u, e->a) ||
         !is_allowed(c, c->chain.segments[e->last].v, e->b))
         return false;
     if (!mo_proof_is_span(e->kind))
