@@ -228,7 +228,7 @@ mo_status mo_tcp_reopen(mo_transport_world *handle,
         return status;
     if (mo_failure_detector_peer_of(lost->job.detector, 0).done)
         return MO_OK;
-    /* What became of rank 0 says more than that it does not answer. */
+    /* The end of rank 0 is a better reason than its missing answer. */
     return is_left_alone(lost)
                ? mo_failure_detector_left_alone(lost->job.detector, err)
                : status;

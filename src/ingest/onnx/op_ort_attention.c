@@ -75,6 +75,19 @@ static mo_onnx_ref sum(mo_onnx_builder *b, mo_onnx_ref x, mo_onnx_ref y)
                             : mo_onnx_binary(b, "Add", x, y, NULL);
 }
 
+/* The mask of keys in one input and the numbers to add in another. */
+static mo_onnx_ref join_masks(mo_onnx_op *op, const mo_onnx_attention *a,
+                              int mask, int added)
+{
+    mo_onnx_builder *b = op->b;
+
+    return sum(b,
+               key_mask(op, mask, mo_onnx_shape(b, a->q)->dims[0],
+                        mo_onnx_shape(b, a->k)->dims[2],
+                        mo_onnx_dtype(b, a->q)),
+               mo_onnx_in(op, added));
+}
+
 /* Keys or values behind those of the past, if there are any. */
 static mo_onnx_ref behind(mo_onnx_builder *b, mo_onnx_ref past, mo_onnx_ref x)
 {
@@ -149,11 +162,7 @@ void mo_onnx_op_multi_head(mo_onnx_op *op)
                  mo_onnx_split_heads(op, x[2], heads));
     if (mo_onnx_has(op, PAST_KEY))
         a.before = mo_onnx_shape(b, mo_onnx_in(op, PAST_KEY))->dims[2];
-    a.mask =
-        sum(b,
-            key_mask(op, PADDING, mo_onnx_shape(b, a.q)->dims[0],
-                     mo_onnx_shape(b, a.k)->dims[2], mo_onnx_dtype(b, a.q)),
-            mo_onnx_in(op, ADDED));
+    a.mask = join_masks(op, &a, PADDING, ADDED);
     y = mo_onnx_attend(op, &a);
     mo_onnx_out(op, mo_onnx_join_heads(b, y));
     if (mo_onnx_uses(op, 1))
@@ -222,11 +231,7 @@ void mo_onnx_op_projected_attention(mo_onnx_op *op)
     a.v = behind(b, mo_onnx_is(past) ? part(b, past, 0, 1) : past, x[2]);
     if (mo_onnx_is(past))
         a.before = mo_onnx_shape(b, past)->dims[3];
-    a.mask =
-        sum(b,
-            key_mask(op, MASK, mo_onnx_shape(b, a.q)->dims[0],
-                     mo_onnx_shape(b, a.k)->dims[2], mo_onnx_dtype(b, a.q)),
-            mo_onnx_in(op, ADDED));
+    a.mask = join_masks(op, &a, MASK, ADDED);
     y = mo_onnx_attend(op, &a);
     mo_onnx_out(op, mo_onnx_join_heads(b, y));
     if (mo_onnx_uses(op, 1))
